@@ -1,0 +1,84 @@
+"""What a failure is: signatures, their matches, and the causes that come of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeAlias
+
+Captured: TypeAlias = str | int | float
+
+
+class Blame(StrEnum):
+    """Whose fault a failure is."""
+
+    GPU_MEMORY = "gpu-memory"
+    GPU = "gpu"
+    INFRA = "infra"
+    DEPENDENCY = "dependency"
+    AGENT = "agent"
+    TEST = "test"
+    CODE = "code"
+
+    @property
+    def environment(self) -> bool:
+        """Whether a test that failed so is a victim: the failure says nothing of the test itself."""
+        return self not in (Blame.TEST, Blame.CODE)
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """One row of the signature table; its place in the table is its priority.
+
+    `pattern` is a regular expression over clean text, its named groups are the captures. `wrapper` marks text
+    that only reports that something else failed: never a cause while anything better is in sight. `example` is a
+    line that this row, and no earlier one, matches; `source` says where that line was seen.
+    """
+
+    name: str
+    blame: Blame
+    pattern: str
+    hint: str
+    example: str
+    source: str
+    wrapper: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """One place where a signature matched. `line` counts from 1, `offset` in bytes; captured numbers are numbers."""
+
+    signature: Signature
+    line: int
+    offset: int
+    text: str
+    captures: Mapping[str, Captured] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why the job, or one test in it, failed. `count` is how often the log prints the same event."""
+
+    signature: str
+    blame: Blame
+    line: int
+    text: str
+    hint: str
+    test: str | None = None
+    count: int = 1
+    captures: Mapping[str, Captured] = field(default_factory=dict)
+    wrapper: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What one log says of its job, the root cause first; no cause where nothing failed."""
+
+    log: str
+    exit_status: int | None
+    sessions: int
+    passed: int
+    failed: int
+    causes: tuple[Cause, ...]
+    warnings: tuple[str, ...] = ()

@@ -1,0 +1,97 @@
+"""What the store keeps of one job: the contract between reading and counting."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from .evidence import Build, Job, LogMode
+from .failure import Cause
+from .results import Attempt
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """What the derived columns of a job were made with, so that history can be labelled anew."""
+
+    parser: str
+    signatures: str
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClassifiedAttempt:
+    """An attempt, and the signature that its failure matched; empty where none did or nothing failed."""
+
+    attempt: Attempt
+    signature: str = ""
+    blame: str = ""
+
+
+class SampleMoment(StrEnum):
+    """When in its job a memory sample was taken."""
+
+    JOB_START = "job start"
+    BEFORE = "before"
+    AFTER = "after"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """A process that holds memory of a device, as the driver lists it."""
+
+    pid: int
+    name: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySample:
+    """Memory of one device at one moment, in bytes. `test` is empty outside tests."""
+
+    at: datetime | None
+    device: str
+    when: SampleMoment
+    free: int | None = None
+    total: int | None = None
+    used: int | None = None
+    torch_reserved: int | None = None
+    holders: tuple[Holder, ...] = ()
+    test: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineStart:
+    """One start of a vLLM engine, failed or not; sizes in bytes, None where the log does not say."""
+
+    at: datetime | None
+    session: str
+    test: str
+    device: str
+    utilization: float | None
+    requested: int | None = None
+    free: int | None = None
+    total: int | None = None
+    weight: int | None = None
+    activation: int | None = None
+    non_torch: int | None = None
+    kv: int | None = None
+    outcome: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class JobRecord:
+    """Everything of one job that is stored, in one commit."""
+
+    build: Build
+    job: Job
+    attempts: tuple[ClassifiedAttempt, ...]
+    causes: tuple[Cause, ...]
+    memory: tuple[MemorySample, ...]
+    engines: tuple[EngineStart, ...]
+    sources: tuple[str, ...]
+    warnings: tuple[str, ...]
+    mode: LogMode
+    versions: Versions
