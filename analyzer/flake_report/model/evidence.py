@@ -21,7 +21,7 @@ class JobState(StrEnum):
     UNKNOWN = "unknown"
 
     @classmethod
-    def _missing_(cls, value: object) -> JobState:
+    def _missing_(cls, _value: object) -> JobState:
         return cls.UNKNOWN
 
 
