@@ -31,12 +31,14 @@ class Blame(StrEnum):
 class Signature:
     """One row of the signature table; its place in the table is its priority.
 
+    `title` says in a few plain words what happened ("too little free when the engine started"), `hint` what to do.
     `pattern` is a regular expression over clean text, its named groups are the captures. `wrapper` marks text
     that only reports that something else failed: never a cause while anything better is in sight. `example` is a
     line that this row, and no earlier one, matches; `source` says where that line was seen.
     """
 
     name: str
+    title: str
     blame: Blame
     pattern: str
     hint: str
@@ -61,6 +63,7 @@ class Cause:
     """Why the job, or one test in it, failed. `count` is how often the log prints the same event."""
 
     signature: str
+    title: str
     blame: Blame
     line: int
     text: str
