@@ -1,0 +1,57 @@
+"""`flake-report export`: the report as files."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+
+import click
+
+from flake_report import flow
+from flake_report.errors import FlakeReportError
+from flake_report.report.files import FILES
+
+from .options import HistoryArguments, format_option, history_options
+from .terminal import show
+
+
+@click.command(name="export", short_help="Write the report's data files into a folder.")
+@click.argument("folder", metavar="DIR")
+@history_options
+@format_option
+def command(folder: str, form: str, **arguments: object) -> int:
+    """Write report.json, tests.csv and tests.parquet into DIR: the numbers of `show`, whole or not at all.
+
+    \b
+    flake-report export report/ --since 4w
+    """
+    where = HistoryArguments.from_click(arguments)
+    report = flow.show(where.store, where.query)
+    rendered = {name: render(report) for name, render in FILES.items()}
+    for name, data in rendered.items():
+        write_whole(Path(folder) / name, data)
+    if form == "json":
+        click.echo(
+            json.dumps({"folder": folder, "files": {name: len(data) for name, data in rendered.items()}}, indent=1)
+        )
+    else:
+        show(f"{len(report.tests):,} tests → " + ", ".join(str(Path(folder) / name) for name in rendered))
+    return 0 if report.health.jobs else 1
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file so that it is there whole or not at all."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            Path(temporary).chmod(0o644)
+            Path(temporary).replace(path)
+        finally:
+            Path(temporary).unlink(missing_ok=True)
+    except OSError as error:
+        raise FlakeReportError(f"{path}: cannot be written ({error.strerror}); choose another folder") from error

@@ -1,0 +1,60 @@
+"""`flake-report ingest`: evidence into the store."""
+
+from __future__ import annotations
+
+import json
+
+import click
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from flake_report import flow
+from flake_report.errors import FlakeReportError, NothingUsableError
+
+from .options import format_option, load_config, signatures_option, user_signatures
+from .terminal import console, show, warn
+
+
+@click.command(name="ingest", short_help="Read archives and folders of results into the store.")
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@click.option("--store", metavar="PATH", help="The store, made if absent; else the setting [store] path.")
+@format_option
+@signatures_option
+def command(sources: tuple[str, ...], store: str | None, form: str, signatures: tuple[str, ...]) -> int:
+    """Read archives and plain folders of test results into the store.
+
+    A SOURCE is an archive (ORG/PIPELINE/BUILD/JOB/...) or any folder of result files, where each folder at the top is
+    a build. Ingesting a job again replaces it, so the same command can run every night.
+
+    \b
+    flake-report ingest archive/
+    """
+    path = store or load_config().store.path
+    table = flow.signature_table(*user_signatures(signatures))
+    bar = Progress(
+        SpinnerColumn(), TextColumn("{task.completed:,.0f} jobs"), TimeElapsedColumn(), console=console(stderr=True)
+    )
+    status, warnings = 0, 0
+    totals = {"builds": 0, "jobs": 0, "attempts": 0, "matches": 0}
+
+    def told(message: object) -> None:
+        nonlocal warnings
+        warnings += 1
+        warn(message)
+
+    with bar:
+        task = bar.add_task("", total=None)
+        for source in sources:
+            try:
+                counts = flow.ingest(source, path, table, told, lambda: bar.advance(task))
+            except FlakeReportError as error:
+                warn(error)
+                status = max(status, 1 if isinstance(error, NothingUsableError) else 2)
+                continue
+            for name in totals:
+                totals[name] += getattr(counts, name)
+    if form == "json":
+        click.echo(json.dumps({"store": path, **totals, "warnings": warnings}, indent=1))
+    else:
+        counted = " · ".join(f"{count:,} {name}" for name, count in totals.items())
+        show(f"{counted} → {path}" + (f" · {warnings:,} warnings" if warnings else ""))
+    return status

@@ -1,0 +1,115 @@
+"""Options and values that several commands share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from flake_report.config import parse_config
+from flake_report.errors import FlakeReportError
+from flake_report.model.config import Config
+from flake_report.model.query import Query
+
+CONFIG_FILE = "flake-report.toml"
+
+_Decorated = TypeVar("_Decorated", bound=Callable[..., object])
+
+format_option = click.option(
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", help="For people, or for programs."
+)
+
+
+class Since(click.ParamType):
+    """A span back from the newest build (`36h`, `14d`, `4w`), or a date in UTC (`2026-11-01`)."""
+
+    name = "span"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> timedelta | datetime | None:
+        if value is None or isinstance(value, timedelta | datetime):
+            return value
+        text = str(value).strip()
+        if span := re.fullmatch(r"(\d{1,5})([hdw])", text):
+            unit = {"h": "hours", "d": "days", "w": "weeks"}[span[2]]
+            return timedelta(**{unit: int(span[1])})
+        try:
+            moment = datetime.fromisoformat(text)
+        except ValueError:
+            self.fail(f"{text!r} is no span such as 36h, 14d, 4w, and no date such as 2026-11-01", param, ctx)
+        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def load_config() -> Config:
+    """The settings of `flake-report.toml` in the working folder; the defaults where there is none."""
+    path = Path(CONFIG_FILE)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return Config()
+    except (OSError, UnicodeDecodeError) as error:
+        raise FlakeReportError(f"{path}: cannot be read ({error}); mend or remove the file") from error
+    return parse_config(text, str(path))
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryArguments:
+    """Which part of which store, after options and settings are joined."""
+
+    store: str
+    query: Query
+
+    @classmethod
+    def from_click(cls, arguments: Mapping[str, Any]) -> HistoryArguments:
+        """From the values that `history_options` made; an option beats its setting."""
+        config = load_config()
+        query = Query(
+            since=arguments["since"],
+            branch=arguments["branch"] or config.rates.branch,
+            step=arguments["step"],
+            queue=arguments["queue"],
+            test=arguments["test"],
+        )
+        return cls(arguments["store"] or config.store.path, query)
+
+
+def history_options(command: _Decorated) -> _Decorated:
+    """Which part of which store: what `show` and `export` have in common."""
+    for option in reversed(
+        [
+            click.option("--store", metavar="PATH", help="The store; else the setting [store] path."),
+            click.option("--since", type=Since(), help="From here to the newest build: 36h, 14d, 4w, 2026-11-01."),
+            click.option("--branch", help="This branch alone; else the setting [rates] branch."),
+            click.option("--step", help="Steps that hold this text, or match this pattern of * and ?."),
+            click.option("--queue", help="Queues that hold this text, or match this pattern of * and ?."),
+            click.option("--test", help="Tests that hold this text, or match this pattern of * and ?."),
+        ]
+    ):
+        command = option(command)
+    return command
+
+
+signatures_option = click.option(
+    "--signatures", metavar="FILE", multiple=True, help="Your own failure signatures (TOML), before the packaged ones."
+)
+
+
+def user_signatures(names: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Each file's name and text."""
+    return [(name, read_text(name)) for name in names]
+
+
+def read_text(name: str) -> str:
+    """A small text file that the user named."""
+    try:
+        return Path(name).read_text(encoding="utf-8")
+    except OSError as error:
+        raise FlakeReportError(f"{name}: cannot be read ({error.strerror}); give a file that exists") from error
+    except UnicodeDecodeError as error:
+        raise FlakeReportError(f"{name}: not UTF-8 text at byte {error.start}; save it as UTF-8") from error

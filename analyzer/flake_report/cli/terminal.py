@@ -1,0 +1,30 @@
+"""How the commands print: text for people on standard output, warnings on standard error."""
+
+from __future__ import annotations
+
+import click
+from rich.console import Console, RenderableType
+from rich.text import Text
+
+PLAIN_WIDTH = 110
+"""Columns where standard output is no terminal: a pipe, a file, a CI log."""
+
+
+def show(*parts: RenderableType) -> None:
+    """Print for people; colour only where a terminal can show it."""
+    terminal = console()
+    for part in parts:
+        terminal.print(Text(part) if isinstance(part, str) else part)
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console that prints what it is given: test names are no markup."""
+    made = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
+    if not made.is_terminal:
+        made.width = PLAIN_WIDTH
+    return made
+
+
+def warn(message: object) -> None:
+    """One sentence on standard error; the command goes on."""
+    click.echo(f"flake-report: {message}", err=True)

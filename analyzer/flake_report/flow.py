@@ -1,0 +1,142 @@
+"""The six verbs in order: collect, parse, classify, store, rate, report. This module alone joins the stages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from flake_report.classify import fingerprint as prints
+from flake_report.classify.scan import Scan, match_text
+from flake_report.classify.signatures import SignatureTable, parse_table
+from flake_report.classify.verdict import causes
+from flake_report.errors import FlakeReportError
+from flake_report.model.evidence import Blob, Evidence
+from flake_report.model.failure import Cause, Explanation
+from flake_report.model.joblog import JobLog
+from flake_report.model.record import ClassifiedAttempt, JobRecord, Versions
+from flake_report.model.report import FlakeReport, Window
+from flake_report.model.results import Attempt, ReportSummary
+from flake_report.parse import VERSION as PARSER_VERSION
+from flake_report.parse.joblog import Outline, blocks, clean
+from flake_report.parse.precedence import best_source
+from flake_report.parse.reports import read_report
+from flake_report.parse.testid import from_nodeid
+
+if TYPE_CHECKING:
+    from flake_report.model.query import Query
+    from flake_report.store import IngestCounts
+
+Warn = Callable[[str], None]
+
+
+def signature_table(*user_files: tuple[str, str]) -> SignatureTable:
+    """The packaged table, after the rows of `(name, text)` files that a user gave."""
+    packaged = files("flake_report.classify").joinpath("signatures.toml").read_text(encoding="utf-8")
+    table = parse_table(packaged, "signatures.toml")
+    for name, text in user_files:
+        table = table.extended(parse_table(text, name))
+    return table
+
+
+def explain(blob: Blob, table: SignatureTable) -> Explanation:
+    """What one job log says of its job."""
+    log, found = read_log(blob, table)
+    return Explanation(
+        log=blob.name,
+        exit_status=log.exit_status,
+        sessions=len(log.sessions),
+        passed=sum(session.passed for session in log.sessions),
+        failed=sum(session.failed + session.errors for session in log.sessions),
+        causes=found,
+        warnings=tuple(str(warning) for warning in log.warnings),
+    )
+
+
+def read_log(blob: Blob, table: SignatureTable) -> tuple[JobLog, tuple[Cause, ...]]:
+    """One pass over a log: its outline, and the causes found in it."""
+    outline, scan = Outline(), Scan(table, clean)
+    for block in blocks(blob.read()):
+        outline.feed(block)
+        scan.feed(block)
+    log = outline.result()
+    return log, causes(scan.matches(), log)
+
+
+def parse(blob: Blob) -> ReportSummary:
+    """What one result file holds, counted."""
+    return read_report(blob.name, blob.read(), lambda _attempt: None)
+
+
+def read(evidence: Evidence, table: SignatureTable) -> JobRecord:
+    """All that one job left, understood: its attempts with their signatures, and the causes in its log."""
+    warnings: list[str] = []
+    attempts: list[Attempt] = []
+    log, found = JobLog(lines=0), ()
+    for blob in evidence.reports:
+        try:
+            summary = read_report(blob.name, blob.read(), attempts.append)
+            warnings += [f"{blob.name}: {warning}" for warning in summary.warnings]
+        except FlakeReportError as error:
+            warnings.append(str(error))
+    if evidence.log is not None:
+        try:
+            log, found = read_log(evidence.log, table)
+            warnings += [f"{evidence.log.name}: {warning}" for warning in log.warnings]
+        except FlakeReportError as error:
+            warnings.append(str(error))
+    kept = best_source(attempts, log)
+    return JobRecord(
+        build=evidence.build,
+        job=evidence.job,
+        attempts=tuple(classify(attempt, found, table) for attempt in kept),
+        causes=found,
+        memory=log.memory,
+        engines=log.engines,
+        sources=tuple(sorted({attempt.source.value for attempt in kept})),
+        warnings=tuple(warnings),
+        mode=evidence.mode,
+        versions=Versions(PARSER_VERSION, table.digest, prints.VERSION),
+    )
+
+
+def classify(attempt: Attempt, found: tuple[Cause, ...], table: SignatureTable) -> ClassifiedAttempt:
+    """Why this attempt failed, from its own text; where that only wraps another failure, from the log's cause."""
+    if not attempt.outcome.bad:
+        return ClassifiedAttempt(attempt)
+    if not attempt.fingerprint and (known := prints.fingerprint(attempt.message)):
+        attempt = replace(attempt, fingerprint=known.hash)
+    match = match_text(table, f"{attempt.message}\n{attempt.text}")
+    if match and not match.signature.wrapper:
+        return ClassifiedAttempt(attempt, match.signature.name, match.signature.blame.value)
+    for cause in found:
+        if cause.test and not cause.wrapper and from_nodeid(cause.test) == attempt.test:
+            return ClassifiedAttempt(attempt, cause.signature, cause.blame.value)
+    return ClassifiedAttempt(attempt)
+
+
+def ingest(
+    sources: tuple[str, ...], store: str, table: SignatureTable, warn: Warn, seen: Callable[[], None]
+) -> IngestCounts:
+    """Every job of the sources into the store; a job that was there before is replaced. `seen` is called once a job."""
+    from flake_report.collect.sources import open_source
+    from flake_report.store import Store
+
+    def records() -> Iterator[JobRecord]:
+        for evidence in open_source(source, warn):
+            yield read(evidence, table)
+            seen()
+
+    return Store.create_or_open(store).ingest(records())
+
+
+def show(store: str, query: Query) -> FlakeReport:
+    """The state of the part of a history that the query names."""
+    from flake_report.rate.rates import flake_rates
+    from flake_report.store import Store
+
+    opened = Store.open(store)
+    health = opened.health(query)
+    window = Window(query.since, query.until, query.branch)
+    return FlakeReport(window, flake_rates(opened.histories(query)), health)

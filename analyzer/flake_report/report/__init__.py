@@ -1,0 +1,1 @@
+"""PURE: what is known, to text, JSON, CSV, Parquet."""

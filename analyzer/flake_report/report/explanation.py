@@ -1,0 +1,139 @@
+"""An explanation as a page of text and as JSON: the answer, then the evidence, then what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import floor
+
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from flake_report.model.failure import Blame, Captured, Cause, Explanation
+
+BLAME_TITLES = {
+    Blame.GPU_MEMORY: "GPU memory",
+    Blame.GPU: "GPU",
+    Blame.INFRA: "infrastructure",
+    Blame.DEPENDENCY: "dependency",
+    Blame.AGENT: "agent",
+    Blame.TEST: "test",
+    Blame.CODE: "code",
+}
+LABEL_WIDTH = 8
+SHOWN_TEXT = 300
+"""Characters of a line from the log that are shown; the rest stands in the log, on the line that is named."""
+
+
+def to_json(explanation: Explanation) -> dict[str, object]:
+    """The stable keys of `explain --format json`, for one log."""
+    return {
+        "log": explanation.log,
+        "exit_status": explanation.exit_status,
+        "sessions": explanation.sessions,
+        "passed": explanation.passed,
+        "failed": explanation.failed,
+        "causes": [
+            {
+                "signature": cause.signature,
+                "title": cause.title,
+                "blame": cause.blame.value,
+                "line": cause.line,
+                "text": cause.text,
+                "test": cause.test,
+                "count": cause.count,
+                "captures": dict(cause.captures),
+                "hint": cause.hint,
+            }
+            for cause in explanation.causes
+        ],
+        "warnings": list(explanation.warnings),
+    }
+
+
+def to_text(explanation: Explanation) -> Iterator[Text | Table | Padding]:
+    """Renderables for a terminal, in reading order."""
+    yield headline(explanation)
+    for number, cause in enumerate(explanation.causes, 1):
+        yield Text()
+        yield _title(number, cause)
+        yield Padding(_facts(cause), (0, 0, 0, 3))
+
+
+def headline(explanation: Explanation) -> Text:
+    """One line: how the job ended, what its test sessions counted, and whether the cause is known."""
+    parts = []
+    if explanation.exit_status is not None:
+        parts.append(f"exit {explanation.exit_status}")
+    if explanation.sessions:
+        plural = "s" if explanation.sessions > 1 else ""
+        parts.append(f"{explanation.sessions} pytest session{plural}")
+        parts.append(f"{explanation.passed:,} passed, {explanation.failed:,} failed")
+    if explanation.causes:
+        return Text.assemble(("✗ ", "bold red"), (" · ".join(parts) or "failed", "bold"))
+    failed = explanation.failed or (explanation.exit_status or 0) != 0
+    if failed:
+        parts.append("no known cause in this log")
+        return Text.assemble(("? ", "bold yellow"), (" · ".join(parts), "bold"))
+    parts.append("nothing failed")
+    return Text.assemble(("✓ ", "bold green"), (" · ".join(parts), "bold"))
+
+
+def _title(number: int, cause: Cause) -> Table:
+    where = f"line {cause.line:,}" + (f", printed {cause.count} times" if cause.count > 1 else "")
+    grid = Table.grid(expand=True, padding=(0, 1))
+    grid.add_column(width=1)
+    grid.add_column(ratio=1)
+    grid.add_column(justify="right", no_wrap=True)
+    title = Text.assemble((BLAME_TITLES[cause.blame], "bold red"), ": ", (cause.title, "bold"))
+    grid.add_row(str(number), title, Text(where, style="dim"))
+    return grid
+
+
+def _facts(cause: Cause) -> Table:
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column(width=LABEL_WIDTH, style="dim")
+    grid.add_column(overflow="fold")
+    if cause.test:
+        grid.add_row("test", Text(cause.test))
+    memory = memory_line(cause.captures)
+    if memory:
+        grid.add_row(str(cause.captures.get("device", "device")), memory)
+    else:
+        grid.add_row("says", Text(_shorten(cause.text)))
+    grid.add_row("do", Text(advice(cause)))
+    return grid
+
+
+def memory_line(captures: Mapping[str, Captured]) -> str:
+    """The numbers of a refused engine start in one line; empty where the captures are not those."""
+    free, total, requested = (captures.get(name) for name in ("free_gib", "total_gib", "requested_gib"))
+    if not (isinstance(free, float | int) and isinstance(total, float | int) and isinstance(requested, float | int)):
+        return ""
+    line = f"{free:.2f} of {total:.2f} GiB free · asked {requested:.2f}"
+    if (utilization := captures.get("utilization")) is not None:
+        line += f" (utilization {utilization})"
+    return f"{line} · short by {max(requested - free, 0):.2f}"
+
+
+def advice(cause: Cause) -> str:
+    """What to do, with the largest setting that the memory seen would have allowed where that can be told."""
+    free, total = cause.captures.get("free_gib"), cause.captures.get("total_gib")
+    if not (memory_line(cause.captures) and isinstance(free, float | int) and isinstance(total, float | int)):
+        return cause.hint
+    return f"{largest_utilization(free, total):.2f} is the most that would have started; {cause.hint}"
+
+
+def largest_utilization(free_gib: float, total_gib: float) -> float:
+    """The largest utilization, to two decimals, that asks for no more than `free_gib` of `total_gib`.
+
+    Both are printed rounded to 0.01 GiB, so the half of that is taken off before dividing: the advice must hold.
+    """
+    if total_gib <= 0:
+        return 0.0
+    return floor(max(free_gib - 0.005, 0.0) / (total_gib + 0.005) * 100) / 100
+
+
+def _shorten(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= SHOWN_TEXT else text[: SHOWN_TEXT - 1] + "…"

@@ -1,0 +1,118 @@
+"""An explanation in words: the numbers are those of the log, and the advice holds."""
+
+from __future__ import annotations
+
+from math import ceil
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from flake_report.model.failure import Blame, Cause, Explanation
+from flake_report.report.explanation import (
+    advice,
+    headline,
+    largest_utilization,
+    memory_line,
+    to_json,
+    to_text,
+)
+
+CAPTURES = {"device": "cuda:0", "free_gib": 4.51, "total_gib": 22.05, "utilization": 0.47, "requested_gib": 10.36}
+
+
+def cause(**changes: object) -> Cause:
+    fields = {
+        "signature": "free-memory-on-device",
+        "title": "too little free when the engine started",
+        "blame": Blame.GPU_MEMORY,
+        "line": 18204,
+        "text": "ValueError: Free memory on device cuda:0 (4.51/22.05 GiB) on startup is less than …",
+        "hint": "find what holds the memory",
+        "test": "v1/x.py::test_y",
+        "count": 4,
+        "captures": CAPTURES,
+    }
+    return Cause(**{**fields, **changes})
+
+
+def explanation(*causes: Cause, **changes: object) -> Explanation:
+    fields = {"log": "build.log", "exit_status": 1, "sessions": 3, "passed": 412, "failed": 1, "causes": causes}
+    return Explanation(**{**fields, **changes})
+
+
+def printed(one: Explanation) -> str:
+    console = Console(width=110, markup=False, highlight=False, emoji=False)
+    with console.capture() as captured:
+        for part in to_text(one):
+            console.print(part)
+    return captured.get()
+
+
+def test_the_numbers_of_the_second_known_failure_stand_in_one_line() -> None:
+    # 10.36 - 4.51 = 5.85
+    assert memory_line(CAPTURES) == "4.51 of 22.05 GiB free · asked 10.36 (utilization 0.47) · short by 5.85"
+
+
+def test_the_numbers_of_the_first_known_failure_stand_in_one_line() -> None:
+    first = {**CAPTURES, "free_gib": 10.93, "utilization": 0.5, "requested_gib": 11.02}
+    assert memory_line(first) == "10.93 of 22.05 GiB free · asked 11.02 (utilization 0.5) · short by 0.09"
+
+
+def test_captures_that_are_no_memory_numbers_give_no_line() -> None:
+    assert memory_line({"free_gib": 4.51}) == ""
+    assert memory_line({**CAPTURES, "requested_gib": "much"}) == ""
+
+
+@pytest.mark.parametrize(("free", "total", "expected"), [(4.51, 22.05, 0.20), (10.93, 22.05, 0.49), (0.0, 22.71, 0.0)])
+def test_the_largest_setting_for_a_known_failure(free: float, total: float, expected: float) -> None:
+    assert largest_utilization(free, total) == expected
+
+
+@given(total=st.integers(2**30, 2**38), free=st.integers(0, 2**38))
+def test_the_largest_setting_never_asks_for_more_than_was_free(total: int, free: int) -> None:
+    free = min(free, total)
+    shown_free, shown_total = round(free / 2**30, 2), round(total / 2**30, 2)
+    # vLLM's own rule, on bytes: it refuses when free < ceil(total x utilization).
+    assert ceil(total * largest_utilization(shown_free, shown_total)) <= free
+
+
+def test_the_page_gives_answer_place_evidence_and_advice() -> None:
+    text = printed(explanation(cause()))
+    assert text.splitlines()[0] == "✗ exit 1 · 3 pytest sessions · 412 passed, 1 failed"
+    for part in (
+        "GPU memory: too little free when the engine started",
+        "line 18,204, printed 4 times",
+        "v1/x.py::test_y",
+        "short by 5.85",
+        "0.20 is the most that would have started",
+    ):
+        assert part in text
+
+
+def test_a_cause_without_memory_numbers_shows_the_line_of_the_log() -> None:
+    one = cause(captures={}, blame=Blame.INFRA, text="No space left on device", test=None)
+    assert "No space left on device" in printed(explanation(one))
+    assert advice(one) == "find what holds the memory"
+
+
+def test_a_green_log_says_that_nothing_failed() -> None:
+    assert headline(explanation(exit_status=0, failed=0)).plain.startswith("✓ exit 0")
+
+
+def test_a_red_log_without_a_known_cause_does_not_look_green() -> None:
+    assert headline(explanation(exit_status=1, failed=0)).plain.startswith("? exit 1")
+    assert headline(explanation(exit_status=None, failed=2)).plain.startswith("?")
+
+
+def test_a_test_name_is_never_markup() -> None:
+    assert "test_a[bold red]" in printed(explanation(cause(test="x.py::test_a[bold red]")))
+
+
+def test_json_holds_the_stable_keys_and_numbers_as_numbers() -> None:
+    told = to_json(explanation(cause()))
+    assert set(told) >= {"log", "exit_status", "causes", "warnings"}
+    assert set(told["causes"][0]) >= {"signature", "blame", "line", "text", "test", "count", "captures", "hint"}
+    assert told["causes"][0]["captures"]["free_gib"] == 4.51
+    assert told["causes"][0]["blame"] == "gpu-memory"

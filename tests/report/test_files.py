@@ -1,0 +1,46 @@
+"""The data files: read back with other tools, they hold the same numbers."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pyarrow.parquet as pq
+
+from flake_report.model.report import FlakeReport
+from flake_report.report.files import FILES
+from flake_report.report.history import COLUMNS
+
+
+def test_three_files_are_written() -> None:
+    assert list(FILES) == ["report.json", "tests.csv", "tests.parquet"]
+
+
+def test_json_csv_and_parquet_agree_in_every_cell(report: FlakeReport) -> None:
+    told = json.loads(FILES["report.json"](report))["tests"]
+    table = pq.read_table(io.BytesIO(FILES["tests.parquet"](report))).to_pylist()
+    lines = list(csv.DictReader(io.StringIO(FILES["tests.csv"](report).decode())))
+    assert told == table
+    assert [{name: str(value) for name, value in one.items()} for one in told] == [
+        {name: value.removeprefix("'") for name, value in line.items()} for line in lines
+    ]
+
+
+def test_the_numbers_are_those_of_the_history(report: FlakeReport) -> None:
+    first = json.loads(FILES["report.json"](report))["tests"][0]
+    assert list(first) == list(COLUMNS)
+    assert first["test"] == "v1.kv.test_x::test_flaky[a]"
+    assert (first["runs"], first["first_failures"], first["rate"]) == (80, 4, 0.05)
+    assert (first["victim_runs"], first["env_rate"]) == (0, 0.0)
+
+
+def test_window_and_health_are_plain_values(report: FlakeReport) -> None:
+    told = json.loads(FILES["report.json"](report))
+    assert told["window"] == {"since": "2026-10-05T00:00:00Z", "until": "2026-11-29T06:12:00Z", "branch": "main"}
+    assert told["health"]["newest"] == "2026-11-29T06:12:00Z"
+    assert told["health"]["jobs"] == 160
+
+
+def test_a_cell_that_a_spreadsheet_would_run_is_made_inert(report: FlakeReport) -> None:
+    assert ",'=victim()," in FILES["tests.csv"](report).decode()
