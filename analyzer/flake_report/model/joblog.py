@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TypeAlias
 
+from .record import EngineStart, MemorySample
 from .results import Attempt, ParseWarning
 
 Cleaner: TypeAlias = Callable[[bytes], str]
@@ -17,13 +20,15 @@ class Block:
     """Whole lines of a log. `offset` is the block's first byte in the file, `first_line` its number from 1.
 
     A block begins with the last `overlap` bytes of the one before (whole lines), so that a message of several
-    lines is whole in at least one of the two.
+    lines is whole in at least one of the two. `cut` says that the last line was too long to hold and goes on in
+    the next block, which then begins in the midst of that line and gives it the same number.
     """
 
     data: bytes
     first_line: int
     offset: int
     overlap: int = 0
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +50,39 @@ class Session:
     rerun: int = 0
     ended: bool = True
     failures: tuple[str, ...] = ()
+    xfailed: int = 0
+    xpassed: int = 0
+
+
+class RegionKind(StrEnum):
+    """What part of a test's story a stretch of the log tells."""
+
+    RUNNING = "running"
+    FAILURE = "failure"
+    SUMMARY = "summary"
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """Lines of the log that belong to one test, both ends included; `test` is the node id as the runner prints it.
+
+    RUNNING: from the test's own line to its outcome word. FAILURE: its traceback and captured output.
+    SUMMARY: its entry in the short summary.
+    """
+
+    first_line: int
+    last_line: int
+    test: str
+    kind: RegionKind
 
 
 @dataclass(frozen=True, slots=True)
 class JobLog:
-    """The outline of a job log. `exit_status` is None where the log does not say how the command ended."""
+    """The outline of a job log. `exit_status` is None where the log does not say how the command ended.
+
+    `signal` is the signal's name, or "cancellation". `regions` are in order and do not overlap. `memory` and
+    `engines` are what the log tells of GPU memory, in order.
+    """
 
     lines: int
     exit_status: int | None = None
@@ -57,3 +90,17 @@ class JobLog:
     sessions: tuple[Session, ...] = ()
     attempts: tuple[Attempt, ...] = ()
     warnings: tuple[ParseWarning, ...] = ()
+    regions: tuple[Region, ...] = ()
+    memory: tuple[MemorySample, ...] = ()
+    engines: tuple[EngineStart, ...] = ()
+
+    def region_at(self, line: int) -> Region | None:
+        """The test's region that holds this line, if one does."""
+        after = bisect_right(self.regions, line, key=lambda region: region.first_line)
+        region = self.regions[after - 1] if after else None
+        return region if region is not None and line <= region.last_line else None
+
+    def test_at(self, line: int) -> str | None:
+        """The node id of the test that this line tells of; None where it tells of none."""
+        region = self.region_at(line)
+        return region.test if region is not None else None
