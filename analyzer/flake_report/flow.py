@@ -116,10 +116,8 @@ def classify(attempt: Attempt, found: tuple[Cause, ...], table: SignatureTable) 
     return ClassifiedAttempt(attempt)
 
 
-def ingest(
-    sources: tuple[str, ...], store: str, table: SignatureTable, warn: Warn, seen: Callable[[], None]
-) -> IngestCounts:
-    """Every job of the sources into the store; a job that was there before is replaced. `seen` is called once a job."""
+def ingest(source: str, store: str, table: SignatureTable, warn: Warn, seen: Callable[[], None]) -> IngestCounts:
+    """Every job of one source into the store; a job that was there before is replaced. `seen` is called once a job."""
     from flake_report.collect.sources import open_source
     from flake_report.store import Store
 

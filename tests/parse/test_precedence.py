@@ -1,0 +1,92 @@
+"""Attempts file over report over log: worked out by hand for each way in which sources can disagree."""
+
+from __future__ import annotations
+
+from flake_report.model.joblog import JobLog, Session
+from flake_report.model.results import Attempt, Outcome, ResultSource, TestId
+from flake_report.parse.precedence import best_source, session_of_report
+
+A = TestId("v1.test_x", "test_a")
+B = TestId("v1.test_x", "test_b")
+PASSED, FAILED = Outcome.PASSED, Outcome.FAILED
+FILE, REPORT, LOG = ResultSource.ATTEMPTS, ResultSource.REPORT, ResultSource.LOG
+
+
+def attempt(test: TestId, outcome: Outcome, source: ResultSource, key: str = "", **more: object) -> Attempt:
+    return Attempt(test=test, outcome=outcome, source=source, session_key=key, **more)
+
+
+def log(*attempts: Attempt) -> JobLog:
+    return JobLog(lines=1, attempts=attempts)
+
+
+def told(attempts: list[Attempt]) -> list[tuple[TestId, Outcome, ResultSource]]:
+    return [(one.test, one.outcome, one.source) for one in attempts]
+
+
+def test_a_report_beats_the_log() -> None:
+    kept = best_source([attempt(A, FAILED, REPORT)], log(attempt(A, FAILED, LOG, "k"), attempt(B, PASSED, LOG, "k")))
+    assert sorted(told(kept)) == [(A, FAILED, REPORT), (B, PASSED, LOG)]
+
+
+def test_a_report_takes_the_session_in_which_the_log_saw_its_test() -> None:
+    [kept] = best_source([attempt(A, PASSED, REPORT)], log(attempt(A, PASSED, LOG, "k")))
+    assert kept.session_key == "k"
+
+
+def test_the_attempts_file_beats_both_and_keeps_every_attempt() -> None:
+    recorded = [attempt(A, FAILED, FILE, "k", number=0), attempt(A, PASSED, FILE, "k", number=1)]
+    kept = best_source([*recorded, attempt(A, PASSED, REPORT)], log(attempt(A, PASSED, LOG, "k")))
+    assert kept == recorded
+
+
+def test_the_log_alone_gives_the_results() -> None:
+    assert told(best_source([], log(attempt(A, PASSED, LOG, "k")))) == [(A, PASSED, LOG)]
+
+
+def test_a_failed_attempt_that_the_report_lost_the_text_of_gets_it_back_from_the_log() -> None:
+    reported = [attempt(A, FAILED, REPORT, number=0), attempt(A, PASSED, REPORT, number=1)]
+    seen = log(attempt(A, FAILED, LOG, "k", message="E boom", number=0), attempt(A, PASSED, LOG, "k", number=1))
+    first, last = best_source(reported, seen)
+    assert (first.message, first.source) == ("E boom", REPORT)
+    assert last.message == ""
+
+
+def test_text_is_paired_from_the_last_attempt_back() -> None:
+    # The log lost the first attempt: its one line is the final attempt, not the first.
+    reported = [attempt(A, FAILED, REPORT, number=0), attempt(A, FAILED, REPORT, number=1)]
+    first, last = best_source(reported, log(attempt(A, FAILED, LOG, "k", message="final")))
+    assert (first.message, last.message) == ("", "final")
+
+
+def test_a_message_of_the_better_source_is_not_replaced() -> None:
+    [kept] = best_source(
+        [attempt(A, FAILED, REPORT, message="mine")], log(attempt(A, FAILED, LOG, "k", message="other"))
+    )
+    assert kept.message == "mine"
+
+
+def test_a_test_that_ran_in_two_sessions_stays_two_runs() -> None:
+    kept = best_source([], log(attempt(A, PASSED, LOG, "one"), attempt(A, FAILED, LOG, "two")))
+    assert sorted(one.session_key for one in kept) == ["one", "two"]
+
+
+def test_a_report_of_a_test_of_two_sessions_is_kept_and_marked_unknown() -> None:
+    [kept] = best_source(
+        [attempt(A, FAILED, REPORT)], log(attempt(A, PASSED, LOG, "one"), attempt(A, FAILED, LOG, "two"))
+    )
+    assert (kept.source, kept.known, kept.session_key) == (REPORT, False, "")
+
+
+def test_attempts_files_of_two_sessions_need_no_report() -> None:
+    recorded = [attempt(A, PASSED, FILE, "one"), attempt(A, FAILED, FILE, "two")]
+    assert best_source([*recorded, attempt(A, FAILED, REPORT)], log()) == recorded
+
+
+def test_a_report_is_of_the_session_whose_command_names_it() -> None:
+    one = Session("pytest", 1, 2, command="pytest --junitxml=out/junit-a.xml a")
+    two = Session("pytest", 3, 4, command="pytest --junitxml=out/junit-b.xml b")
+    assert session_of_report("artifacts/junit-b.xml", (one, two)) is two
+    assert session_of_report("artifacts/other.xml", (one, two)) is None
+    assert session_of_report("artifacts/other.xml", (one,)) is one
+    assert session_of_report("artifacts/other.xml", ()) is None
