@@ -1,0 +1,1 @@
+"""The world outside: files, archives and folders of results, turned into Evidence."""

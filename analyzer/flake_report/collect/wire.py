@@ -1,0 +1,171 @@
+"""Buildkite's REST shapes of builds and jobs, turned into ours; nothing else knows the wire's field names.
+
+Fields as documented at buildkite.com/docs/apis/rest-api/builds and …/jobs. What is absent or of a wrong type reads
+as unknown; a build without number or creation time is an error, since its runs could not be put in order.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any, TypeAlias
+
+from flake_report.errors import FlakeReportError
+from flake_report.model.evidence import Build, Job, JobState, RetryType
+
+Payload: TypeAlias = Mapping[str, Any]
+"""One JSON object as Buildkite sent it."""
+
+_SHORTCODE = re.compile(r"(?<!\w):[a-z0-9_+-]+:(?!\w)")
+_OF = r"(\d+)\s*(?:/|of)\s*(\d+)"
+_SHARD = re.compile(rf"\s*(?:\(\s*{_OF}\s*\)|(?<![\d.]){_OF}|%[nNt](?:\s*/\s*%[nNt])?)\s*$")
+_NUMBER = re.compile(r"\s+#?\d+$")
+_RETRY_TYPES = {kind.value: kind for kind in RetryType}
+_EMOJI_JOINERS = frozenset("\u200d\ufe0f\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff")
+
+
+def read_build(payload: Payload, org: str, pipeline: str) -> Build:
+    """The build that a REST object describes."""
+    number = _integer(payload, "number")
+    created_at = _time(payload, "created_at")
+    if number is None or created_at is None:
+        missing = "number" if number is None else "created_at"
+        raise FlakeReportError(f"build of {org}/{pipeline} without a readable `{missing}`; collect it again")
+    return Build(
+        org=org,
+        pipeline=pipeline,
+        key=str(number),
+        number=number,
+        commit=_text(payload, "commit"),
+        branch=_text(payload, "branch"),
+        source=_text(payload, "source"),
+        created_at=created_at,
+        state=_text(payload, "state"),
+    )
+
+
+def read_jobs(payloads: Iterable[Payload]) -> list[Job]:
+    """The command jobs among all of one build's; waits, blocks and triggers ran nothing and are left out.
+
+    All of a build's jobs are needed at once: a retry is known from either end of the link.
+    """
+    jobs = {_text(payload, "id"): payload for payload in payloads if payload.get("type", "script") == "script"}
+    links = _retry_links(jobs.values())
+    return [_read_job(payload, jobs, links) for identity, payload in jobs.items() if identity]
+
+
+def step_of(step_key: str, label: str, *, parallel: bool = False) -> str:
+    """What tells steps apart over builds: the key, else the label without emoji and shard suffix."""
+    if step_key:
+        return step_key
+    plain = "".join(char for char in _SHORTCODE.sub(" ", label) if not _is_emoji(char))
+    plain = _SHARD.sub("", " ".join(plain.split()))
+    if parallel:
+        plain = _NUMBER.sub("", plain)
+    return plain.strip() or label
+
+
+def _read_job(payload: Payload, jobs: Mapping[str, Payload], links: Mapping[str, str]) -> Job:
+    identity = _text(payload, "id")
+    agent = _mapping(payload, "agent")
+    label = _text(payload, "label") or _text(payload, "name")
+    attempt, retry_of = _place_in_chain(payload, links)
+    return Job(
+        id=identity,
+        step=step_of(_text(payload, "step_key"), label, parallel=_integer(payload, "parallel_group_total") is not None),
+        label=label,
+        queue=_queue(payload, agent),
+        agent=_text(agent, "name"),
+        host=_text(agent, "hostname"),
+        state=JobState(_text(payload, "state")),
+        exit_status=_integer(payload, "exit_status"),
+        signal_reason=_text(payload, "signal_reason"),
+        soft_failed=payload.get("soft_failed") is True,
+        attempt=attempt,
+        retry_type=_retry_type(payload, jobs.get(retry_of or "", {})) if attempt else None,
+        retry_of=retry_of,
+        shard=_shard(payload, label),
+        started_at=_time(payload, "started_at"),
+        finished_at=_time(payload, "finished_at"),
+        command=_text(payload, "command"),
+    )
+
+
+def _retry_links(payloads: Iterable[Payload]) -> dict[str, str]:
+    """Job id to the id of the job that it retried, from both ends of each link."""
+    links: dict[str, str] = {}
+    for payload in payloads:
+        if source := _text(_mapping(payload, "retry_source"), "job_id"):
+            links[_text(payload, "id")] = source
+        if successor := _text(payload, "retried_in_job_id"):
+            links.setdefault(successor, _text(payload, "id"))
+    return links
+
+
+def _place_in_chain(payload: Payload, links: Mapping[str, str]) -> tuple[int, str | None]:
+    identity = _text(payload, "id")
+    if identity not in links:
+        # `retries_count` of a job that was retried itself counts what came after it, not before.
+        return (0 if payload.get("retried") is True else _integer(payload, "retries_count") or 0), None
+    seen, current = {identity}, identity
+    while (earlier := links.get(current)) and earlier not in seen:
+        seen.add(earlier)
+        current = earlier
+    return len(seen) - 1, links[identity]
+
+
+def _retry_type(payload: Payload, retried: Payload) -> RetryType | None:
+    said = (
+        _text(_mapping(payload, "retry_source"), "retry_type"),
+        _text(retried, "retry_type"),
+        _text(payload, "retry_type"),
+    )
+    return next((_RETRY_TYPES[word] for word in said if word in _RETRY_TYPES), None)
+
+
+def _queue(payload: Payload, agent: Payload) -> str:
+    for rules in (payload.get("agent_query_rules"), agent.get("meta_data")):
+        for rule in rules if isinstance(rules, list) else ():
+            name, _, value = str(rule).partition("=")
+            if name.strip() == "queue":
+                return value.strip()
+    return ""
+
+
+def _shard(payload: Payload, label: str) -> str:
+    """The place in a parallel step as Buildkite counts it, else as the label says it."""
+    index, total = _integer(payload, "parallel_group_index"), _integer(payload, "parallel_group_total")
+    if index is not None and total is not None:
+        return f"{index}/{total}"
+    found = _SHARD.search(label)
+    numbers = [number for number in found.groups() if number] if found else []
+    return "/".join(numbers)
+
+
+def _is_emoji(char: str) -> bool:
+    return unicodedata.category(char) == "So" or char in _EMOJI_JOINERS
+
+
+def _mapping(payload: Payload, key: str) -> Payload:
+    value = payload.get(key)
+    return value if isinstance(value, Mapping) else {}
+
+
+def _text(payload: Payload, key: str) -> str:
+    value = payload.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _integer(payload: Payload, key: str) -> int | None:
+    value = payload.get(key)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _time(payload: Payload, key: str) -> datetime | None:
+    try:
+        at = datetime.fromisoformat(_text(payload, key))
+    except ValueError:
+        return None
+    return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
