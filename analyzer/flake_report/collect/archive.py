@@ -35,7 +35,7 @@ def is_archive(root: Path) -> bool:
     return any(next(root.glob(depth + BUILD_FILE), None) for depth in _DEPTHS)
 
 
-def archive_builds(root: Path) -> list[Path]:
+def _builds(root: Path) -> list[Path]:
     """The build folders, by organization and pipeline, then by number."""
     for depth in _DEPTHS:
         if found := [file.parent.resolve() for file in root.glob(depth + BUILD_FILE)]:
@@ -45,7 +45,7 @@ def archive_builds(root: Path) -> list[Path]:
 
 def read_archive(root: Path, warn: Warn) -> Iterator[Evidence]:
     """The complete jobs of each build, oldest build first; what cannot be read is warned about and left out."""
-    for folder in archive_builds(root):
+    for folder in _builds(root):
         try:
             payload = _read_object(folder / BUILD_FILE)
             build = read_build(payload, folder.parent.parent.name, folder.parent.name)

@@ -33,7 +33,7 @@ def is_plain_folder(root: Path) -> bool:
     return next(_files(root, lambda _message: None), None) is not None
 
 
-def folder_builds(root: Path) -> list[str]:
+def _builds(root: Path) -> list[str]:
     """The builds' names, in order: first-level folders that hold something, and "" for files beside them."""
     names = {path.name for path in root.iterdir() if path.is_dir() and is_plain_folder(path)}
     loose = any(_wanted(path.name) for path in root.iterdir() if path.is_file())
@@ -43,7 +43,7 @@ def folder_builds(root: Path) -> list[str]:
 def read_folder(root: Path, warn: Warn) -> Iterator[Evidence]:
     """The jobs of each build, by name; what cannot be read is warned about and left out."""
     top = root.resolve().name
-    for name in folder_builds(root):
+    for name in _builds(root):
         try:
             yield from _build(root, top, name, warn)
         except OSError as error:

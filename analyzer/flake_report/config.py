@@ -1,0 +1,103 @@
+"""`flake-report.toml`: text in, validated settings out, every mistake named at once."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from difflib import get_close_matches
+from typing import Any
+
+from .errors import FlakeReportError
+from .model.config import Config, RatesConfig, StoreConfig
+
+_UNITS = {"h": "hours", "d": "days", "w": "weeks"}
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting: what it is for, the value it takes, as words for a person, and how to read it.
+
+    `read` raises ValueError for a value that is not of that kind.
+    """
+
+    section: str
+    key: str
+    takes: str
+    default: str
+    meaning: str
+    read: Callable[[object], Any]
+
+    @property
+    def name(self) -> str:
+        """As people write it: section and key."""
+        return f"[{self.section}] {self.key}"
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError
+    return value
+
+
+def span(value: object) -> timedelta:
+    """A length of time written as `36h`, `14d` or `4w`; anything else raises ValueError."""
+    found = re.fullmatch(r"(\d{1,5})([hdw])", value) if isinstance(value, str) else None
+    if not found:
+        raise ValueError
+    return timedelta(**{_UNITS[found[2]]: int(found[1])})
+
+
+SETTINGS = (
+    Setting("store", "path", "text", '"flake-report-store"', "The store's folder.", _text),
+    Setting("rates", "branch", "text", "every branch", "The branch whose builds count; `*` and `?` match.", _text),
+    Setting("rates", "since", 'a span such as "36h", "14d", "4w"', "all", "Back from the newest build.", span),
+)
+"""Every setting there is; the README's table is tested against this."""
+
+_SECTIONS = tuple(dict.fromkeys(setting.section for setting in SETTINGS))
+
+
+def parse_config(text: str, name: str) -> Config:
+    """The settings in a TOML text; `name` says in errors which file it is.
+
+    Raises one `FlakeReportError` that lists every unknown name, with the nearest known one, and every wrong value.
+    """
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise FlakeReportError(f"{name}: is no TOML ({error}); mend that place") from error
+    mistakes: list[str] = []
+    values = {section: _section(section, tables.get(section, {}), mistakes) for section in _SECTIONS}
+    for section, table in tables.items():
+        if section not in _SECTIONS:
+            shown = f"[{section}]" if isinstance(table, Mapping) else section
+            mistakes.append(_unknown(shown, section, _SECTIONS))
+    if mistakes:
+        raise FlakeReportError(f"{name}: {'; '.join(mistakes)}")
+    return Config(store=StoreConfig(**values["store"]), rates=RatesConfig(**values["rates"]))
+
+
+def _section(section: str, table: object, mistakes: list[str]) -> dict[str, Any]:
+    """The readable values of one table; what is wrong with the others is added to `mistakes`."""
+    if not isinstance(table, Mapping):
+        mistakes.append(f"[{section}] must be a table, not {table!r}")
+        return {}
+    settings = {setting.key: setting for setting in SETTINGS if setting.section == section}
+    values = {}
+    for key, value in table.items():
+        if key not in settings:
+            mistakes.append(_unknown(f"[{section}] {key}", key, settings))
+            continue
+        try:
+            values[key] = settings[key].read(value)
+        except ValueError:
+            mistakes.append(f"{settings[key].name} takes {settings[key].takes}, not {value!r}")
+    return values
+
+
+def _unknown(shown: str, word: str, known: Mapping[str, object] | tuple[str, ...]) -> str:
+    nearest = get_close_matches(word, known, n=1, cutoff=0.0)
+    return f"{shown} is unknown; the nearest is {nearest[0]}" if nearest else f"{shown} is unknown"
