@@ -49,10 +49,7 @@ def test_a_green_log_is_fine(run: Callable, home: Path) -> None:
 def test_parse_counts_elements(run: Callable, results: Path) -> None:
     ran = run("parse", "--format", "json", results / "build-00" / "job" / "junit.xml")
     [told] = json.loads(ran.out)["files"]
-    counted = {
-        name: told[name] for name in ("suites", "cases", "passed", "failed", "errors", "skipped", "tests", "reruns")
-    }
-    assert counted == {
+    expected = {
         "suites": 1, "cases": 2, "passed": 1, "failed": 1, "errors": 0, "skipped": 0, "tests": 2, "reruns": 0,
     }  # fmt: skip
     assert {name: told[name] for name in expected} == expected

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import click
 
-from flake_report.config import parse_config
+from flake_report.config import parse_config, span
 from flake_report.errors import FlakeReportError
 from flake_report.model.config import Config
 from flake_report.model.query import Query
@@ -36,9 +36,8 @@ class Since(click.ParamType):
         if value is None or isinstance(value, timedelta | datetime):
             return value
         text = str(value).strip()
-        if span := re.fullmatch(r"(\d{1,5})([hdw])", text):
-            unit = {"h": "hours", "d": "days", "w": "weeks"}[span[2]]
-            return timedelta(**{unit: int(span[1])})
+        with suppress(ValueError):
+            return span(text)
         try:
             moment = datetime.fromisoformat(text)
         except ValueError:
@@ -70,7 +69,7 @@ class HistoryArguments:
         """From the values that `history_options` made; an option beats its setting."""
         config = load_config()
         query = Query(
-            since=arguments["since"],
+            since=arguments["since"] or config.rates.since,
             branch=arguments["branch"] or config.rates.branch,
             step=arguments["step"],
             queue=arguments["queue"],
@@ -84,7 +83,11 @@ def history_options(command: _Decorated) -> _Decorated:
     for option in reversed(
         [
             click.option("--store", metavar="PATH", help="The store; else the setting [store] path."),
-            click.option("--since", type=Since(), help="From here to the newest build: 36h, 14d, 4w, 2026-11-01."),
+            click.option(
+                "--since",
+                type=Since(),
+                help="Back from the newest build (36h, 14d, 4w), or from a date; else the setting [rates] since.",
+            ),
             click.option("--branch", help="This branch alone; else the setting [rates] branch."),
             click.option("--step", help="Steps that hold this text, or match this pattern of * and ?."),
             click.option("--queue", help="Queues that hold this text, or match this pattern of * and ?."),
