@@ -1,0 +1,75 @@
+"""What makes two sessions of different builds the same session: their command, less what differs by build."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+# Options that name a place for a report or for temporary files, or that pick a shard: never part of what is run.
+_DROPPED = frozenset(
+    {
+        # reports
+        "--junitxml", "--junit-xml", "--json", "--report-log", "--resultlog", "--html", "--csv",
+        "--self-contained-html",
+        "--json-report", "--json-report-file", "--alluredir", "--cov", "--cov-report", "--cov-config", "--cov-append",
+        "--store-durations", "--durations-path", "--gherkin-terminal-reporter", "--cucumberjson", "--log-file",
+        # temporary files
+        "--basetemp", "--cache-dir",
+        # shards
+        "--num-shards", "--shard-id", "--splits", "--group", "--shard", "--total-shards", "--test-group",
+        "--test-group-count",
+    }
+)  # fmt: skip
+# Of those, the ones that take no value: the next word is not theirs.
+_FLAGS = frozenset({"--self-contained-html", "--json-report", "--cov-append", "--store-durations"})
+_DROPPED_SETTINGS = ("cache_dir=", "junit_", "log_file=")
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_PYTHON = re.compile(r"(?:python[\d.]*|pypy[\d.]*)(?:\.exe)?")
+
+
+def session_key(command: str) -> str:
+    """The part of a runner's command line that stays the same from build to build; empty for an empty command.
+
+    Left out: environment assignments, the path and spelling of the program (`/venv/bin/python -m pytest` is
+    `pytest`), and options for report files, temporary folders and shards. Order and everything else stay:
+    the same test under other settings is another variant.
+    """
+    words = _program(_words(command))
+    kept: list[str] = []
+    skip_next = False
+    previous = ""
+    for word in words:
+        if skip_next:
+            skip_next = False
+            continue
+        option, equals, _value = word.partition("=")
+        if option in _DROPPED:
+            skip_next = not equals and option not in _FLAGS
+        elif previous in ("-o", "--override-ini") and word.startswith(_DROPPED_SETTINGS):
+            kept.pop()
+        else:
+            kept.append(word)
+        previous = word
+    return " ".join(kept)
+
+
+def _words(command: str) -> list[str]:
+    try:
+        return shlex.split(command)
+    except ValueError:  # a quote that never ends: the log showed only part of the command
+        return command.split()
+
+
+def _program(words: list[str]) -> list[str]:
+    start = 0
+    while start < len(words) and _ASSIGNMENT.match(words[start]):
+        start += 1
+    words = words[start:]
+    if not words:
+        return words
+    program = words[0].replace("\\", "/").rpartition("/")[2]
+    if _PYTHON.fullmatch(program) and len(words) > 2 and words[1] == "-m":
+        return words[2:]
+    if program == "__main__.py":  # sys.argv of `python -m pytest`: .../site-packages/pytest/__main__.py
+        program = words[0].replace("\\", "/").split("/")[-2] if "/" in words[0] else program
+    return [program, *words[1:]]
