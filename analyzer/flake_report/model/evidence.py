@@ -95,6 +95,17 @@ class Job:
     finished_at: datetime | None
     command: str
 
+    @property
+    def died(self) -> bool:
+        """Whether the job did not end by itself: lost, stopped, refused, cancelled, out of time.
+
+        What its tests did until then says nothing of them.
+        """
+        return self.exit_status == -1 or bool(self.signal_reason) or self.state in _DIED
+
+
+_DIED = frozenset({JobState.CANCELED, JobState.TIMED_OUT, JobState.EXPIRED})
+
 
 @dataclass(frozen=True, slots=True)
 class Evidence:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from .evidence import RetryType
 from .results import TestId
 
 
@@ -32,10 +33,14 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One variant in one build; the fields that a plain pass leaves empty are empty.
+    """One variant in one build: a run that is neither a plain pass nor only skipped.
 
+    Own attempts ended by themselves: they were not skipped, failed by no environment, and their job did not die.
     `first_failed`: the first own attempt failed. `retried`: it failed first and had another own attempt.
     `recovered`: one of those passed. `victim`: some attempt failed by the environment, whatever the verdict.
+    `fingerprint` and `signature` are the first ones found among the own failures, where there is none among the
+    victims; `agent` is where that failure happened, else where the run began. `retry_type`: who asked for the job
+    retry that gave the test another attempt; None where only its session, or nobody, ran it again.
     """
 
     variant: Variant
@@ -50,11 +55,15 @@ class Run:
     fingerprint: str = ""
     signature: str = ""
     agent: str = ""
+    retry_type: RetryType | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Passes:
-    """Plain passes of one variant that follow each other, counted: every attempt its own, and the first one passed."""
+class Streak:
+    """Runs of one variant that went the same plain way between two neighbouring told runs, counted.
+
+    `first_order` and `last_order` are the orders of the first and the last of them.
+    """
 
     first_order: int
     last_order: int
@@ -63,14 +72,17 @@ class Passes:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """One variant over builds, oldest first: each run that is not a plain pass, and the passes between, counted.
+    """One variant over builds, oldest first: each run that needs telling, and the plain runs between, counted.
 
-    `order` is the build's place on its branch; runs and passes never overlap.
+    `order` is the build's place among the selected builds, from 0: within a pipeline by number. `passes` are runs
+    with a pass, no failure, and no attempt in a job that died; `skips` are runs that were only skipped. No streak
+    reaches over a told run; passes and skips may interleave.
     """
 
     variant: Variant
     runs: tuple[Run, ...]
-    passes: tuple[Passes, ...]
+    passes: tuple[Streak, ...]
+    skips: tuple[Streak, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

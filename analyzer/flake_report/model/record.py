@@ -95,3 +95,15 @@ class JobRecord:
     warnings: tuple[str, ...]
     mode: LogMode
     versions: Versions
+
+
+@dataclass(frozen=True, slots=True)
+class IngestCounts:
+    """What one ingest brought into the store: rows of each kind; of a build given several times, one."""
+
+    builds: int = 0
+    jobs: int = 0
+    attempts: int = 0
+    matches: int = 0
+    memory: int = 0
+    engines: int = 0

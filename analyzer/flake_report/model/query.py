@@ -1,0 +1,73 @@
+"""Which part of the history is asked for, and the one rule by which names are matched."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """The part of the history to count; what is None does not limit.
+
+    `since` is a time, or a length counted back from the newest build of the branch. A build counts when
+    since <= created_at < until. `branch` is the whole name or a pattern of `*` and `?`; step, queue and test are
+    read by `contains` and `of_test`.
+    """
+
+    since: datetime | timedelta | None = None
+    until: datetime | None = None
+    branch: str | None = None
+    step: str | None = None
+    queue: str | None = None
+    test: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Glob:
+    """A pattern for names, matched case-sensitively from the first character to the last.
+
+    Only `*` (any text) and `?` (one character) are special: brackets belong to parametrised tests.
+    """
+
+    text: str
+
+    @property
+    def like(self) -> str:
+        """The same pattern for SQL's LIKE with `!` as the escape character."""
+        return "".join(_LIKE.get(char, char) for char in self.text)
+
+    def matches(self, name: str) -> bool:
+        """Whether the whole name fits."""
+        pattern = "".join(_REGEX.get(char) or re.escape(char) for char in self.text)
+        return re.fullmatch(pattern, name, re.DOTALL) is not None
+
+
+_LIKE = {"*": "%", "?": "_", "%": "!%", "_": "!_", "!": "!!"}
+_REGEX = {"*": ".*", "?": "."}
+
+
+def contains(pattern: str) -> Glob:
+    """For names that people know in part: a plain word may stand anywhere, a glob must fit the whole name."""
+    return Glob(pattern if "*" in pattern or "?" in pattern else f"*{pattern}*")
+
+
+def of_test(pattern: str) -> Glob:
+    """For tests, matched against `classname::name`; a pytest node id is brought to that form first.
+
+    `tests/v1/test_x.py::TestA::test_y` and `v1/test_x.py::TestA::test_y` both read `v1.test_x.TestA::test_y`.
+    """
+    return contains(_NODE_ID.sub(_dotted, pattern))
+
+
+_NODE_ID = re.compile(r"^(?:\./)?(?:tests/)?(?P<module>[^\[\s]*?)\.py(?:::(?P<inner>.*))?$", re.DOTALL)
+
+
+def _dotted(found: re.Match[str]) -> str:
+    module, inner = found["module"].replace("/", "."), found["inner"]
+    if inner is None:
+        return module
+    head, bracket, parameters = inner.partition("[")
+    *classes, name = head.split("::")
+    return f"{'.'.join((module, *classes))}::{name}{bracket}{parameters}"

@@ -1,0 +1,1 @@
+"""Rates and verdicts, from counts alone."""

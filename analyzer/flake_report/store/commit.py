@@ -1,0 +1,110 @@
+"""Adding records to a store: one Delta commit for all rows of a batch of jobs.
+
+A job's place among several ingests of it is the number of the Delta commit that brought it, written into its jobs row.
+Delta gives that number only when the commit succeeds, so the row is written for the number that comes next, and the
+commit is tried for exactly that number: whoever comes second writes the two small files (jobs, builds) again for the
+number after it. The large files are written once, whatever happens. Delta's own retry would move a commit to a later
+number behind our back, so it is switched off.
+
+After a failure that leaves open whether the commit went through, trying again is safe: the later commit supersedes
+the earlier one, and rows of a job never count twice.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import secrets
+import time
+import uuid
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from deltalake import CommitProperties, DeltaTable
+from deltalake.exceptions import CommitFailedError
+from deltalake.transaction import AddAction, RemoveAction
+
+from flake_report.errors import FlakeReportError
+from flake_report.model.record import JobRecord
+
+from .layout import PARTITIONS, TABLES
+from .rows import table_of, week
+
+ORDERED = tuple(kind for kind, columns in TABLES.items() if "commit_version" in columns)
+"""Kinds whose rows say which commit brought them."""
+
+_TRIES = 1000  # with twenty writers at once, all tries of one commit fail once in 10^22 commits
+_LONGEST_PAUSE = 0.25  # seconds
+
+Rows = dict[tuple[str, str], pa.Table]
+"""(kind, week) to the rows that lie there."""
+
+
+def commit(root: Path, table: DeltaTable, records: Sequence[JobRecord]) -> dict[str, int]:
+    """Add all rows of these jobs, each given once, in one commit; answers how many rows of each kind.
+
+    `table` is brought up to date on the way. Raises `FlakeReportError` where the folder cannot be written.
+    """
+    rows = _rows(records)
+    large = {place: part for place, part in rows.items() if place[0] not in ORDERED}
+    small = {place: part for place, part in rows.items() if place[0] in ORDERED}
+    try:
+        lasting = [_write(root, place, part) for place, part in large.items()]
+        for attempt in range(_TRIES):
+            table.update_incremental()
+            version = table.version() + 1
+            marks = [_write(root, place, _numbered(part, version)) for place, part in small.items()]
+            if _committed(table, lasting + marks):
+                break
+            for mark in marks:
+                (root / mark.path).unlink()
+            time.sleep(random.uniform(0, min(_LONGEST_PAUSE, 0.002 * 2 ** min(attempt, 10))))  # noqa: S311 - no secret
+        else:
+            raise FlakeReportError(f"store {root}: is too busy, {_TRIES} tries failed; ingest again later")
+    except OSError as error:
+        raise FlakeReportError(f"store {root}: cannot be written ({error}); mend that and ingest again") from error
+    return {kind: sum(part.num_rows for place, part in rows.items() if place[0] == kind) for kind in TABLES}
+
+
+def _rows(records: Sequence[JobRecord]) -> Rows:
+    weeks: dict[str, list[tuple[int, JobRecord]]] = defaultdict(list)
+    for record in records:
+        weeks[week(record.build.created_at)].append((secrets.randbits(62), record))
+    parts = {(kind, each): table_of(kind, inside) for each, inside in weeks.items() for kind in TABLES}
+    return {place: part for place, part in parts.items() if part.num_rows}
+
+
+def _numbered(part: pa.Table, version: int) -> pa.Table:
+    index = part.schema.get_field_index("commit_version")
+    return part.set_column(index, part.schema.field(index), pa.array([version] * part.num_rows, pa.int64()))
+
+
+def _write(root: Path, place: tuple[str, str], part: pa.Table) -> AddAction:
+    """One new file, under a name that nobody else has; it counts once a commit names it."""
+    kind, in_week = place
+    path = f"kind={kind}/week={in_week}/{uuid.uuid4().hex}.zstd.parquet"
+    target = root / path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(part, target, compression="zstd", compression_level=1)
+    values: dict[str, str | None] = {"kind": kind, "week": in_week}
+    stats = json.dumps({"numRecords": part.num_rows})
+    status = target.stat()
+    return AddAction(path, status.st_size, values, int(status.st_mtime * 1000), data_change=True, stats=stats)
+
+
+def _committed(table: DeltaTable, files: list[AddAction]) -> bool:
+    """Whether these files became the table's next version; False where another commit took that number."""
+    try:
+        table.create_write_transaction(
+            list[AddAction | RemoveAction](files),
+            mode="append",
+            schema=table.schema(),
+            partition_by=list(PARTITIONS),
+            commit_properties=CommitProperties(max_commit_retries=0),
+        )
+    except CommitFailedError:
+        return False
+    return True

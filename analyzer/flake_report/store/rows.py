@@ -1,0 +1,198 @@
+"""Job records to columns: what each kind of row holds, and in which week it lies."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+
+from flake_report.model.record import JobRecord
+
+from .layout import TABLES, file_schema
+
+Columns: TypeAlias = dict[str, list[Any]]
+
+
+def week(created_at: datetime) -> str:
+    """The ISO week, in UTC, that a build and all its rows belong to: `2026-W48`. A naive time is taken as UTC."""
+    moment = created_at.astimezone(UTC) if created_at.tzinfo else created_at
+    year, number, _ = moment.isocalendar()
+    return f"{year:04d}-W{number:02d}"
+
+
+def table_of(kind: str, records: Sequence[tuple[int, JobRecord]]) -> pa.Table:
+    """All rows of one kind that these records hold, each record with its `ingest`.
+
+    Columns that the kind's makers below do not name are null. `commit_version` is null here: the commit fills it.
+    """
+    columns = MAKERS[kind](records)
+    rows = len(columns["ingest"])
+    return pa.table(
+        [_array(columns.get(name) or [None] * rows, typed) for name, typed in TABLES[kind].items()],
+        schema=file_schema(kind),
+    )
+
+
+def _builds(records: Sequence[tuple[int, JobRecord]]) -> Columns:
+    newest = {(record.build.org, record.build.pipeline, record.build.key): (ingest, record.build)
+              for ingest, record in records}  # fmt: skip
+    builds = [build for _, build in newest.values()]
+    return {
+        "org": [build.org for build in builds],
+        "pipeline": [build.pipeline for build in builds],
+        "build": [build.key for build in builds],
+        "ingest": [ingest for ingest, _ in newest.values()],
+        "number": [build.number for build in builds],
+        "commit": [build.commit for build in builds],
+        "branch": [build.branch for build in builds],
+        "source": [build.source for build in builds],
+        "created_at": [build.created_at for build in builds],
+        "state": [build.state for build in builds],
+    }
+
+
+def _jobs(records: Sequence[tuple[int, JobRecord]]) -> Columns:
+    jobs = [record.job for _, record in records]
+    return {
+        **_keys(records, [1] * len(records)),
+        "id": [job.id for job in jobs],
+        "step": [job.step for job in jobs],
+        "label": [job.label for job in jobs],
+        "queue": [job.queue for job in jobs],
+        "agent": [job.agent for job in jobs],
+        "host": [job.host for job in jobs],
+        "state": [job.state.value for job in jobs],
+        "exit_status": [job.exit_status for job in jobs],
+        "signal_reason": [job.signal_reason for job in jobs],
+        "soft_failed": [job.soft_failed for job in jobs],
+        "attempt": [job.attempt for job in jobs],
+        "retry_type": [job.retry_type.value if job.retry_type else None for job in jobs],
+        "retry_of": [job.retry_of for job in jobs],
+        "shard": [job.shard for job in jobs],
+        "started_at": [job.started_at for job in jobs],
+        "finished_at": [job.finished_at for job in jobs],
+        "command": [job.command for job in jobs],
+        "sources": [_json(record.sources) for _, record in records],
+        "mode": [record.mode.value for _, record in records],
+        "warnings": [len(record.warnings) for _, record in records],
+        "warning_texts": [_json(record.warnings) for _, record in records],
+        "parser_version": [record.versions.parser for _, record in records],
+        "signatures_version": [record.versions.signatures for _, record in records],
+        "fingerprint_version": [record.versions.fingerprint for _, record in records],
+    }
+
+
+def _attempts(records: Sequence[tuple[int, JobRecord]]) -> Columns:
+    classified = [attempt for _, record in records for attempt in record.attempts]
+    attempts = [each.attempt for each in classified]
+    return {
+        **_keys(records, [len(record.attempts) for _, record in records]),
+        "ordinal": [ordinal for _, record in records for ordinal in range(len(record.attempts))],
+        "classname": [attempt.test.classname for attempt in attempts],
+        "name": [attempt.test.name for attempt in attempts],
+        "apart": [attempt.test.apart for attempt in attempts],
+        "file": [attempt.file for attempt in attempts],
+        "session": [attempt.session for attempt in attempts],
+        "session_key": [attempt.session_key for attempt in attempts],
+        "position": [attempt.position for attempt in attempts],
+        "pid": [attempt.pid for attempt in attempts],
+        "worker": [attempt.worker for attempt in attempts],
+        "attempt": [attempt.number for attempt in attempts],
+        "attempts_known": [attempt.known for attempt in attempts],
+        "outcome": [attempt.outcome.value for attempt in attempts],
+        "phase": [attempt.phase.value if attempt.phase else None for attempt in attempts],
+        "seconds": [attempt.seconds for attempt in attempts],
+        "started_at": [attempt.started_at for attempt in attempts],
+        "message": [attempt.message for attempt in attempts],
+        "fingerprint": [attempt.fingerprint for attempt in attempts],
+        "signature": [each.signature for each in classified],
+        "blame": [each.blame for each in classified],
+        "source": [attempt.source.value for attempt in attempts],
+    }
+
+
+def _matches(records: Sequence[tuple[int, JobRecord]]) -> Columns:
+    causes = [cause for _, record in records for cause in record.causes]
+    return {
+        **_keys(records, [len(record.causes) for _, record in records]),
+        "signature": [cause.signature for cause in causes],
+        "blame": [cause.blame.value for cause in causes],
+        "line": [cause.line for cause in causes],
+        "text": [cause.text for cause in causes],
+        "test": [cause.test for cause in causes],
+        "count": [cause.count for cause in causes],
+        "captures": [_json(dict(cause.captures)) for cause in causes],
+    }
+
+
+def _memory(records: Sequence[tuple[int, JobRecord]]) -> Columns:
+    samples = [sample for _, record in records for sample in record.memory]
+    return {
+        **_keys(records, [len(record.memory) for _, record in records]),
+        "at": [sample.at for sample in samples],
+        "device": [sample.device for sample in samples],
+        "free": [sample.free for sample in samples],
+        "total": [sample.total for sample in samples],
+        "used": [sample.used for sample in samples],
+        "torch_reserved": [sample.torch_reserved for sample in samples],
+        "holders": [
+            _json([{"pid": holder.pid, "name": holder.name, "bytes": holder.size} for holder in sample.holders])
+            for sample in samples
+        ],
+        "test": [sample.test for sample in samples],
+        "when": [sample.when.value for sample in samples],
+    }
+
+
+def _engines(records: Sequence[tuple[int, JobRecord]]) -> Columns:
+    starts = [asdict(start) for _, record in records for start in record.engines]
+    keys = _keys(records, [len(record.engines) for _, record in records])
+    return {**keys, **{name: [start[name] for start in starts] for name in TABLES["engines"].keys() - keys.keys()}}
+
+
+MAKERS: dict[str, Callable[[Sequence[tuple[int, JobRecord]]], Columns]] = {
+    "builds": _builds,
+    "jobs": _jobs,
+    "attempts": _attempts,
+    "matches": _matches,
+    "memory": _memory,
+    "engines": _engines,
+}
+"""One maker a kind, for every kind of the layout."""
+
+
+def _keys(records: Sequence[tuple[int, JobRecord]], rows: Sequence[int]) -> Columns:
+    """The key columns, each record's values repeated for as many rows as it has."""
+    counted = list(zip(records, rows, strict=True))
+    return {
+        "org": [key for (_, record), count in counted for key in [record.build.org] * count],
+        "pipeline": [key for (_, record), count in counted for key in [record.build.pipeline] * count],
+        "build": [key for (_, record), count in counted for key in [record.build.key] * count],
+        "ingest": [key for (ingest, _), count in counted for key in [ingest] * count],
+        "job": [key for (_, record), count in counted for key in [record.job.id] * count],
+    }
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _array(values: list[Any], typed: pa.DataType) -> pa.Array:
+    """An Arrow column; a value that the type cannot hold is mended by `_held`, which only damaged input needs."""
+    try:
+        return pa.array(values, typed)
+    except (UnicodeEncodeError, OverflowError, pa.ArrowInvalid):
+        return pa.array([_held(value) for value in values], typed)
+
+
+def _held(value: Any) -> Any:
+    """Text without lone surrogates, as `?`; None for a number beyond 64 bits, which no sound input holds."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        return None
+    return value

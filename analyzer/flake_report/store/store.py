@@ -1,0 +1,141 @@
+"""The store as the rest of the program sees it: made or opened, added to, asked."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+import pyarrow as pa
+
+from flake_report.errors import FlakeReportError
+from flake_report.model.query import Query
+from flake_report.model.rate import History
+from flake_report.model.record import IngestCounts, JobRecord
+from flake_report.model.report import Health, Window
+
+from .commit import commit
+from .delta import create_or_open_table, open_table
+from .duck import Counting
+from .histories import fold
+from .layout import TABLES
+
+if TYPE_CHECKING:
+    import duckdb
+
+_BATCH = 100_000  # rows and kilobytes of text in one commit, counted together
+
+
+class Store:
+    """A history of CI jobs in one folder. Any number of processes may add to it and read it at once."""
+
+    def __init__(self, root: Path) -> None:
+        """Use `open` or `create_or_open`, which look at what is there first."""
+        self._root = root
+
+    @classmethod
+    def open(cls, path: str) -> Store:
+        """The store at `path`. Raises `FlakeReportError` where there is none, or a newer one than this program's."""
+        root = _located(path)
+        open_table(root)
+        return cls(root)
+
+    @classmethod
+    def create_or_open(cls, path: str) -> Store:
+        """The store at `path`, made where nothing is yet; raises as `open` does where something else is."""
+        root = _located(path)
+        create_or_open_table(root)
+        return cls(root)
+
+    def ingest(self, records: Iterable[JobRecord]) -> IngestCounts:
+        """Add jobs, in commits of bounded size; all rows of a job appear together, and replace what it had before.
+
+        What is committed stays when a later record fails. Raises `FlakeReportError` where the folder cannot be
+        written.
+        """
+        table = open_table(self._root)
+        counts: dict[str, int] = dict.fromkeys(TABLES, 0)
+        builds: set[tuple[str, str, str]] = set()
+        for batch in _batches(records):
+            for kind, rows in commit(self._root, table, batch).items():
+                counts[kind] += rows
+            builds |= {(record.build.org, record.build.pipeline, record.build.key) for record in batch}
+        return IngestCounts(**{**counts, "builds": len(builds)})
+
+    def histories(self, query: Query) -> tuple[History, ...]:
+        """A history for each variant that the query selects, in order of variants."""
+        counting = self._counting()
+        counting.select(query, _since(counting, query))
+        return tuple(fold(*counting.histories(query.test)))
+
+    def health(self, query: Query) -> Health:
+        """What there is of the builds and jobs that the query selects, whatever their tests."""
+        counting = self._counting()
+        counting.select(query, _since(counting, query))
+        row = counting.health().to_pylist()[0]
+        modes = {"all": row.pop("whole_jobs"), "failed": row.pop("failed_jobs")}
+        return Health(**row, modes=tuple(mode for mode, jobs in modes.items() if jobs))
+
+    def window(self, query: Query) -> Window:
+        """The query's stretch of history with its beginning as a time."""
+        return Window(_since(self._counting(), query), query.until, query.branch)
+
+    def table(self, name: str) -> duckdb.DuckDBPyRelation:
+        """One of `builds, jobs, attempts, matches, memory, engines`: rows that count, columns as in `layout`.
+
+        It is read when it is used, and turns into what you work with: `.df()`, `.to_arrow_table()`, `.fetchall()`.
+
+            failed = Store.open("store").table("attempts").filter("outcome = 'failed'")
+            failed.aggregate("classname, name, count(*) AS failures").order("failures DESC").df()
+        """
+        if name not in TABLES:
+            raise FlakeReportError(f"table {name}: the store has {', '.join(TABLES)}")
+        return self._counting().table(name)
+
+    def _counting(self) -> Counting:
+        actions = pa.table(open_table(self._root).get_add_actions(flatten=True))
+        names = ("partition.kind", "partition.week", "path")
+        files: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+        if set(names) <= set(actions.column_names):
+            for kind, week, path in sorted(zip(*(actions[name].to_pylist() for name in names), strict=True)):
+                files[kind][week].append(str(self._root / unquote(path)))
+        return Counting(files)
+
+
+def _located(path: str) -> Path:
+    if "://" in path:
+        raise FlakeReportError(f"store {path}: a store is a folder here, no address; name a folder")
+    return Path(path).resolve()
+
+
+def _batches(records: Iterable[JobRecord]) -> Iterator[list[JobRecord]]:
+    """Records in groups of bounded size; of a job that comes twice in one group, the later stays."""
+    batch: dict[str, JobRecord] = {}
+    size = 0
+    for record in records:
+        batch.pop(record.job.id, None)
+        batch[record.job.id] = record
+        size += _size(record)
+        if size >= _BATCH:
+            yield list(batch.values())
+            batch, size = {}, 0
+    if batch:
+        yield list(batch.values())
+
+
+def _size(record: JobRecord) -> int:
+    rows = 2 + len(record.attempts) + len(record.causes) + len(record.memory) + len(record.engines)
+    return rows + sum(len(each.attempt.message) for each in record.attempts) // 1000
+
+
+def _since(counting: Counting, query: Query) -> datetime | None:
+    if not isinstance(query.since, timedelta):
+        return query.since
+    newest = counting.newest_build(query.branch)
+    try:
+        return newest - query.since if newest else None
+    except OverflowError:  # further back than the calendar goes
+        return None
