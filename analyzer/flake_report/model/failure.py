@@ -49,13 +49,17 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """One place where a signature matched. `line` counts from 1, `offset` in bytes; captured numbers are numbers."""
+    """One place where a signature matched. `line` counts from 1, `offset` in bytes; captured numbers are numbers.
+
+    `rank` is the row's place in its table, from 0: of two matches the lower one says more.
+    """
 
     signature: Signature
     line: int
     offset: int
     text: str
     captures: Mapping[str, Captured] = field(default_factory=dict)
+    rank: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""What went wrong: text is matched against the signature table, and causes are told from consequences."""
