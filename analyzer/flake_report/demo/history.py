@@ -13,7 +13,6 @@ from .jobs import FinishedJob, run_job
 from .plan import PlannedBuild, made_up_id, plan
 from .story import Story, read_story
 
-
 NOTICE = (
     "This history is simulated: six weeks of a made-up pipeline, in the formats of real jobs. The numbers of the two "
     "known failures of test_fewer_blocks_with_hma are real (vLLM's CI, April 2026)."
