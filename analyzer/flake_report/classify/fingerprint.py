@@ -36,15 +36,11 @@ _V6 = (
     rf"|(?:{_HEX}{{1,4}}:){{1,7}}:"
     rf"|::(?:{_HEX}{{1,4}}:){{0,6}}{_HEX}{{1,4}})"
 )
-_ADDRESS = re.compile(
-    rf"{_V4}|\[(?={_HEX}*:[0-9a-fA-F:]*\]){_V6}\](?::\d{{1,5}})?|(?<![\w:.])(?=[0-9a-fA-F:]*\d){_V6}(?![\w:])"
-)
+_ADDRESS = re.compile(rf"{_V4}|\[(?:{_V6}|::)\](?::\d{{1,5}})?|(?<![\w:.])(?=[0-9a-fA-F:]*\d){_V6}(?![\w:])")
 _POINTER = re.compile(rf"0[xX]{_HEX}+")
-_LONG_HEX = re.compile(rf"(?<![A-Za-z0-9_])(?=[a-fA-F]*\d){_HEX}{{8,}}(?![A-Za-z0-9_])")
-_PATH = re.compile(
-    r"(?<![\w:/.~\\-])(?:~|\.{1,2})?(?:/[\w.@+=%~-]+)*/(?P<posix>[\w.@+=%~-]+)/?"
-    r"|(?<!\w)[A-Za-z]:[\\/](?:[^\s\\/:*?\"'<>|]+[\\/])*(?P<windows>[^\s\\/:*?\"'<>|]+)"
-)
+_LONG_HEX = re.compile(rf"(?<![A-Za-z0-9_])(?=[a-fA-F]*\d)(?=\d*[a-fA-F]){_HEX}{{8,}}(?![A-Za-z0-9_])")
+_POSIX_PATH = re.compile(r"(?<![\w:/.~>\\-])(?:~|\.{1,2})?(?:/[\w.@+=%~-]+)*/(?P<last>[\w.@+=%~-]+)/?")
+_WINDOWS_PATH = re.compile(r"(?<!\w)[A-Za-z]:[\\/](?:[^\s\\/:*?\"'<>|]+[\\/])*(?P<last>[^\s\\/:*?\"'<>|]+)")
 _NUMBER = re.compile(r"(?:(?<!\w)[-+])?\d+(?:[.,]\d+)*(?:[eE][-+]?\d+)?")
 
 
@@ -85,6 +81,7 @@ def _masked(line: str) -> str:
     line = _ADDRESS.sub("<ip>", line)
     line = _POINTER.sub("#", line)
     line = _LONG_HEX.sub("#", line)
-    line = _PATH.sub(lambda found: found["posix"] or found["windows"], line)
+    line = _POSIX_PATH.sub(r"\g<last>", line)
+    line = _WINDOWS_PATH.sub(r"\g<last>", line)
     line = _NUMBER.sub("#", line)
     return " ".join(line.split())
