@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from .clean import OVERWRITTEN, clean
-from .landmarks import LONGEST, Landmark
+from .landmarks import LONGEST
 from .stamps import stamp
 
 KEPT_BYTES = 128 << 10
@@ -22,7 +22,7 @@ class Mark:
 
     line: int
     raw: bytes
-    kinds: Landmark
+    kinds: int
     parts: tuple[str, ...]
 
     @property
@@ -34,11 +34,14 @@ class Mark:
         return stamp(self.raw)
 
 
-def mark(line: int, raw: bytes, kinds: Landmark) -> Mark:
+def mark(line: int, raw: bytes, kinds: int) -> Mark:
     """The mark of a raw line; of a very long one, its two ends."""
     if len(raw) > LONGEST:
         raw = raw[: LONGEST // 2] + b"\r" + raw[-LONGEST // 2 :]
-    visible, *earlier = clean(raw).split(OVERWRITTEN)
+    text = clean(raw)
+    if OVERWRITTEN not in text:
+        return Mark(line, raw, kinds, (text,))
+    visible, *earlier = text.split(OVERWRITTEN)
     return Mark(line, raw, kinds, (*earlier, visible))
 
 

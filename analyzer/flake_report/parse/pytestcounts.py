@@ -20,7 +20,7 @@ def is_start(text: str) -> bool:
 
 def header(text: str) -> str | None:
     """The title of a `==== … ====` line."""
-    found = _HEADER.match(text)
+    found = _HEADER.match(text) if text.startswith("=") else None
     return found["name"] if found else None
 
 
@@ -30,7 +30,7 @@ def is_summary(name: str) -> bool:
 
 def counts(text: str) -> dict[str, int] | None:
     """The last line's counts by pytest's own words, singular: `1 failed, 2 passed in 0.10s`, with or without `=`."""
-    found = _LAST.match(text)
+    found = _LAST.match(text) if " in " in text else None
     if found is None:
         return None
     return {

@@ -28,6 +28,7 @@ _XDIST = re.compile(rf"\[(?P<worker>gw\d+)\](?:\s*\[[^\]]*\])?\s+(?P<word>{_WORD
 _OUTCOME = re.compile(rf"(?: <- \S+)? (?P<word>{_WORD}){_TAIL}")
 _UNBALANCED = re.compile(rf"(?P<id>{_ID}.+?\]) (?P<word>{_WORD}){_TAIL}")
 _ENDING = re.compile(rf"(?<!SUB)(?P<word>{_WORD}){_TAIL}")
+_SIMPLE_ID = re.compile(r"[^\s\[\]]+(?:\[[^\s\[\]]*\])?(?=\s|$)")
 _START = re.compile(_ID)
 _SECONDS = re.compile(r"\[\s*(\d+(?:\.\d+)?)s\]")
 
@@ -94,6 +95,9 @@ def started(text: str) -> str | None:
 
 def node_id(text: str) -> str:
     """The node id at the start of a text: up to the first white space that is not inside its parameters."""
+    simple = _SIMPLE_ID.match(text)
+    if simple:
+        return simple[0]
     depth = 0
     for place, letter in enumerate(text):
         if letter == "[":

@@ -33,7 +33,7 @@ class PytestReader:
             self._commands.see(mark.text)
         if not mark.kinds & Landmark.PYTEST:
             return
-        if any(map(is_start, mark.parts)):
+        if b"test session starts" in mark.raw and any(map(is_start, mark.parts)):
             self._start(mark)
         elif self._open or _belongs_to_a_session(mark):
             if not self._open:  # quiet sessions have no first line, and a log may begin in the midst of one
