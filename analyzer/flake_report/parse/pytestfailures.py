@@ -11,7 +11,9 @@ from .pytestlines import title_of
 _TITLE = re.compile(r"_+ (?P<title>\S(?:.*\S)?) _+$")
 _AT = re.compile(r"ERROR (?:at (?P<phase>setup|teardown) of |collecting )(?P<title>.+)$")
 _CAPTURED = re.compile(r"-+ Captured (?:stdout|stderr|log) \w+ -+$")
-_EXCEPTION = re.compile(r"(?:[A-Za-z_][\w.]*\.)?[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Warning|Failed|Skipped)?: ")
+_EXCEPTION = re.compile(
+    r"(?:[A-Za-z_][\w.]*\.)?[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Warning|Failed|Skipped)?(?:: |$)"
+)
 _CRASH = re.compile(r"worker '(?:gw)?\S+' crashed while running '(?P<nodeid>.+)'$")
 MESSAGE_LIMIT = 4000
 """Characters of a message that are kept: an assertion may print whole data structures."""
@@ -55,8 +57,8 @@ def message_of(lines: list[str]) -> str:
         traceback.append(line)
     last = next((place for place in range(len(traceback) - 1, -1, -1) if _is_error(traceback[place])), None)
     if last is None:
-        bare = [line for line in traceback if _EXCEPTION.match(line) or _CRASH.match(line)]
-        return bare[-1] if bare else ""
+        bare = [place for place, line in enumerate(traceback) if _EXCEPTION.match(line) or _CRASH.match(line)]
+        return "\n".join(traceback[bare[-1] :]).strip() if bare else ""
     first = last
     while first and _is_error(traceback[first - 1]):
         first -= 1

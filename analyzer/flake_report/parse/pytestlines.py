@@ -44,13 +44,17 @@ class Section(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ResultLine:
-    """An outcome word with its test; `seconds` where a plugin prints them."""
+    """An outcome word with its test; `seconds` where a plugin prints them.
+
+    `sure` is False where the line could also be the test's start with the first words of its own output.
+    """
 
     nodeid: str
     word: str
     worker: str = ""
     reason: str = ""
     seconds: float | None = None
+    sure: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +80,14 @@ def result_line(text: str) -> ResultLine | None:
         nodeid = found["id"] if found else nodeid
     if found is None:
         return None
-    seconds = _SECONDS.search(found["boxes"])
+    boxes = found["boxes"]
+    seconds = _SECONDS.search(boxes)
     return ResultLine(
-        nodeid, found["word"], reason=found["reason"] or "", seconds=float(seconds[1]) if seconds else None
+        nodeid,
+        found["word"],
+        reason=found["reason"] or "",
+        seconds=float(seconds[1]) if seconds else None,
+        sure=bool(boxes),  # progress is shown only where the test's output is not
     )
 
 

@@ -87,7 +87,7 @@ def attempts_of(found: PytestResults, ordinal: int, key: str, *, died: bool) -> 
     position: Counter[str] = Counter()
     for number, one, group in rows:
         seen = one.seen
-        sections = found.texts.get(seen.nodeid, []) if one is group[-1] and one.outcome.bad else []
+        sections = _sections(one, found) if one is group[-1] and one.outcome.bad else []
         yield Attempt(
             test=from_nodeid(seen.nodeid),
             outcome=Outcome.CRASHED if any(section.crashed for section in sections) else one.outcome,
@@ -122,16 +122,25 @@ def attempts_of(found: PytestResults, ordinal: int, key: str, *, died: bool) -> 
         )
 
 
+def _sections(one: Try, found: PytestResults) -> list[FailureText]:
+    """The failure sections of a test's last attempt, the one that decided its outcome first."""
+    sections = found.texts.get(one.seen.nodeid, [])
+    return sorted(sections, key=lambda section: not _decided(one, section))
+
+
+def _decided(one: Try, section: FailureText) -> bool:
+    return bool(section.phase) is not (one.outcome is Outcome.FAILED)
+
+
 def _message(one: Try, sections: list[FailureText], found: PytestResults) -> str:
     """The best telling of why: the failure section, else the short summary, else the reason behind the word."""
-    for section in sections:
-        if section.message:
-            return section.message
+    told = [section.message for section in sections if _decided(one, section)]
     if one.outcome.bad and not one.rerun:
-        for entry in found.session.entries:
-            if entry.nodeid == one.seen.nodeid and entry.word in _BAD_WORDS and entry.message:
-                return entry.message
-    return one.seen.reason
+        word = "FAILED" if one.outcome is Outcome.FAILED else "ERROR"
+        entries = [entry for entry in found.session.entries if entry.nodeid == one.seen.nodeid]
+        told += [entry.message for entry in entries if entry.word == word]
+        told += [section.message for section in sections]
+    return next(filter(None, told), one.seen.reason)
 
 
 def regions_of(found: list[PytestResults]) -> tuple[Region, ...]:

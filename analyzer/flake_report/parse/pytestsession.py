@@ -113,32 +113,31 @@ class PytestSession:
             self.fatal = self.fatal or (mark.line, mark.text[mark.text.index("Fatal Python error: ") :])
         if _WORKERS.match(mark.text):
             self._xdist = True
+        found = None
         for part in mark.parts:
             found = result_line(part)
             if found is not None:
                 self._finish(found, mark)
-                continue
-            nodeid = started(part)
-            if nodeid is not None and not self._xdist:
+            elif not self._xdist and (nodeid := started(part)) is not None:
                 self._settle()
                 self._running = _Running(nodeid, mark.line, mark.at)
-        if self._running is not None:
-            word = ending(mark.text)
-            if word is not None:
-                self._running.words.append((mark.line, word.word, word.alone, word.reason))
+        if self._running is not None and found is None and (word := ending(mark.text)) is not None:
+            self._running.words.append((mark.line, word.word, word.alone, word.reason))
 
     def _finish(self, found: ResultLine, mark: Mark) -> None:
-        running, at = self._running, mark.at
-        first = mark.line
+        running, first, at = self._running, mark.line, mark.at
         if found.worker:
             self._xdist, at = True, None
         elif running is not None and running.nodeid == found.nodeid and not running.words:
             first, at = running.line, running.at
             self._running = None
         self._settle()
-        self.seen.append(
-            Seen(found.nodeid, found.word, mark.line, first, found.worker, found.seconds, at, found.reason)
-        )
+        if found.sure:
+            self.seen.append(
+                Seen(found.nodeid, found.word, mark.line, first, found.worker, found.seconds, at, found.reason)
+            )
+        else:
+            self._running = _Running(found.nodeid, first, at, [(mark.line, found.word, True, found.reason)])
 
     def _settle(self) -> None:
         """The running test is over: of the words that its lines ended with, the last that stands alone is its own."""
