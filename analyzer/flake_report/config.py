@@ -58,6 +58,7 @@ SETTINGS = (
 """Every setting there is; the README's table is tested against this."""
 
 _SECTIONS = tuple(dict.fromkeys(setting.section for setting in SETTINGS))
+_TOP_LEVEL = {setting.key: setting.name for setting in SETTINGS} | {name: f"[{name}]" for name in _SECTIONS}
 
 
 def parse_config(text: str, name: str) -> Config:
@@ -68,13 +69,13 @@ def parse_config(text: str, name: str) -> Config:
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise FlakeReportError(f"{name}: is no TOML ({error}); mend that place") from error
+        raise FlakeReportError(f"{name}: is no TOML: {error}; mend that place") from error
     mistakes: list[str] = []
     values = {section: _section(section, tables.get(section, {}), mistakes) for section in _SECTIONS}
     for section, table in tables.items():
         if section not in _SECTIONS:
             shown = f"[{section}]" if isinstance(table, Mapping) else section
-            mistakes.append(_unknown(shown, section, _SECTIONS))
+            mistakes.append(_unknown(shown, section, _TOP_LEVEL))
     if mistakes:
         raise FlakeReportError(f"{name}: {'; '.join(mistakes)}")
     return Config(store=StoreConfig(**values["store"]), rates=RatesConfig(**values["rates"]))
@@ -89,7 +90,7 @@ def _section(section: str, table: object, mistakes: list[str]) -> dict[str, Any]
     values = {}
     for key, value in table.items():
         if key not in settings:
-            mistakes.append(_unknown(f"[{section}] {key}", key, settings))
+            mistakes.append(_unknown(f"[{section}] {key}", key, {known: known for known in settings}))
             continue
         try:
             values[key] = settings[key].read(value)
@@ -98,6 +99,7 @@ def _section(section: str, table: object, mistakes: list[str]) -> dict[str, Any]
     return values
 
 
-def _unknown(shown: str, word: str, known: Mapping[str, object] | tuple[str, ...]) -> str:
-    nearest = get_close_matches(word, known, n=1, cutoff=0.0)
-    return f"{shown} is unknown; the nearest is {nearest[0]}" if nearest else f"{shown} is unknown"
+def _unknown(shown: str, word: str, known: Mapping[str, str]) -> str:
+    """`known` maps each word that would have been right to how it is shown."""
+    [nearest] = get_close_matches(word, known, n=1, cutoff=0.0)
+    return f"{shown} is unknown; the nearest is {known[nearest]}"

@@ -44,7 +44,7 @@ def open_blob(path: str, stdin: BinaryIO | None = None) -> Blob:
     except (OSError, ValueError) as error:
         raise _unreadable(path, error) from error
     if not stat.S_ISREG(mode):
-        return _spooled(path, opened)
+        return _spooled(path, opened, close=opened.close)
     opened.close()
     return file_blob(file, path)
 
@@ -88,17 +88,22 @@ def _unreadable(name: str, error: OSError | ValueError) -> FlakeReportError:
     return FlakeReportError(f"{name}: cannot be read ({reason}); check the path and its permissions")
 
 
-def _spooled(name: str, source: BinaryIO) -> Blob:
-    spool = _Spool(name, source)
+def _spooled(name: str, source: BinaryIO, close: Callable[[], None] | None = None) -> Blob:
+    spool = _Spool(name, source, close or _left_open)
     return Blob(name, lambda: decompressed(name, spool.read()))
+
+
+def _left_open() -> None:
+    """Standard input is its owner's to close."""
 
 
 class _Spool:
     """Bytes that come only once, kept for as long as somebody may read them again."""
 
-    def __init__(self, name: str, source: BinaryIO) -> None:
+    def __init__(self, name: str, source: BinaryIO, close: Callable[[], None]) -> None:
         self._name = name
         self._source: BinaryIO | None = source
+        self._close = weakref.finalize(self, close)
         self._kept = tempfile.SpooledTemporaryFile(max_size=_KEPT_IN_MEMORY)  # noqa: SIM115 - closed with this object
         weakref.finalize(self, self._kept.close)
 
@@ -123,3 +128,4 @@ class _Spool:
         except (OSError, ValueError) as error:
             raise _unreadable(self._name, error) from error
         self._source = None
+        self._close()

@@ -22,7 +22,7 @@ def stored_names(artifacts: Iterable[tuple[str, str]]) -> list[str]:
     for path, identity in artifacts:
         parts = [_safe_part(part) for part in path.replace("\\", "/").split("/") if part not in ("", ".", "..")]
         name = "/".join(parts)
-        if name != path or name.lower() in taken or len(name) > _LONGEST_PATH:
+        if not name or name != path or name.lower() in taken or len(name) > _LONGEST_PATH:
             mark = hashlib.sha256(f"{path}\0{identity}".encode(errors="surrogatepass")).hexdigest()[:12]
             name = f"{name if len(name) <= _LONGEST_PATH else parts[-1]}~{mark}"
         taken.add(name.lower())
@@ -44,4 +44,4 @@ def _safe_part(part: str) -> str:
     plain = "".join(char if _PLAIN.fullmatch(char) else "_" for char in part)
     kept = plain.encode()[:_LONGEST_PART].decode(errors="ignore")
     # A folder called `x.zst` would stand where the artifact `x` is stored.
-    return f"{kept.removesuffix('.zst')}_zst" if kept.endswith(".zst") else kept
+    return f"{kept[:-4]}_zst" if kept.lower().endswith(".zst") else kept

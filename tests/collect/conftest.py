@@ -1,0 +1,52 @@
+"""Builds and jobs in Buildkite's REST shape, as small as a test needs them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+BUILD = {
+    "id": "0196a0f3-aaaa-4000-8000-000000000007",
+    "number": 7,
+    "state": "failed",
+    "commit": "5f0c9d1e0c3b7a6f00000000000000000000beef",
+    "branch": "main",
+    "source": "webhook",
+    "created_at": "2026-04-15T18:20:11.532Z",
+}
+JOB = {
+    "id": "job-1",
+    "type": "script",
+    "name": ":nvidia: V1 KV Connectors",
+    "step_key": "kv-connectors",
+    "agent_query_rules": ["queue=gpu_1_queue"],
+    "state": "failed",
+    "command": "pytest -v v1/kv_connector/unit",
+    "soft_failed": False,
+    "exit_status": 1,
+    "signal_reason": None,
+    "started_at": "2026-04-15T18:21:00.000Z",
+    "finished_at": "2026-04-15T18:45:01.250Z",
+    "retried": False,
+    "retried_in_job_id": None,
+    "retries_count": None,
+    "retry_source": None,
+    "retry_type": None,
+    "parallel_group_index": None,
+    "parallel_group_total": None,
+    "agent": {"name": "l4-sim-1", "hostname": "host-1", "meta_data": ["queue=gpu_1_queue", "gpu=l4"]},
+}
+
+
+@pytest.fixture
+def rest_build() -> Callable[..., dict[str, Any]]:
+    """A build with other values for some fields."""
+    return lambda **fields: {**BUILD, **fields}
+
+
+@pytest.fixture
+def rest_job() -> Callable[..., dict[str, Any]]:
+    """A job with other values for some fields."""
+    return lambda **fields: {**JOB, **fields}

@@ -1,0 +1,113 @@
+"""`flake-report.toml`: what it may say, and how each mistake is named."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from flake_report.config import SETTINGS, parse_config, span
+from flake_report.errors import FlakeReportError
+from flake_report.model.config import Config
+
+FULL = """
+[store]
+path = "s3-less/store"
+
+[rates]
+branch = "release/*"
+since = "4w"
+"""
+
+
+def said(text: str) -> str:
+    with pytest.raises(FlakeReportError) as raised:
+        parse_config(text, "flake-report.toml")
+    return str(raised.value)
+
+
+def test_an_empty_file_is_all_defaults() -> None:
+    assert parse_config("", "flake-report.toml") == Config()
+
+
+def test_every_setting_can_be_given() -> None:
+    config = parse_config(FULL, "flake-report.toml")
+    assert config.store.path == "s3-less/store"
+    assert (config.rates.branch, config.rates.since) == ("release/*", timedelta(weeks=4))
+    given_keys = re.findall(r"^(\w+) =", FULL, re.MULTILINE)
+    assert given_keys == [setting.key for setting in SETTINGS]
+
+
+def test_the_table_of_settings_is_the_configuration() -> None:
+    fields = {
+        (section.name, field.name)
+        for section in dataclasses.fields(Config)
+        for field in dataclasses.fields(getattr(Config(), section.name))
+    }
+    assert {(setting.section, setting.key) for setting in SETTINGS} == fields
+
+
+def test_each_setting_says_what_it_is_for() -> None:
+    for setting in SETTINGS:
+        assert setting.meaning.endswith(".")
+        assert setting.takes
+        assert setting.default
+        assert setting.name == f"[{setting.section}] {setting.key}"
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ('[store]\npaht = "x"', "[store] paht is unknown; the nearest is path"),
+        ('[rates]\nbranches = "x"', "[rates] branches is unknown; the nearest is branch"),
+        ("[rate]", "[rate] is unknown; the nearest is [rates]"),
+        ('path = "x"', "path is unknown; the nearest is [store] path"),
+        ("store = 3", "[store] must be a table, not 3"),
+        ("[[store]]\npath = 'x'", "[store] must be a table, not [{'path': 'x'}]"),
+        ("[store]\npath = 3", "[store] path takes text, not 3"),
+        ('[store]\npath = " "', "[store] path takes text, not ' '"),
+        ("[rates]\nbranch = ['main']", "[rates] branch takes text, not ['main']"),
+        ('[rates]\nsince = "4 weeks"', '[rates] since takes a span such as "36h", "14d", "4w", not \'4 weeks\''),
+        ("[rates]\nsince = 4", '[rates] since takes a span such as "36h", "14d", "4w", not 4'),
+    ],
+)
+def test_a_mistake_is_one_sentence_with_the_file_and_the_place(text: str, sentence: str) -> None:
+    assert said(text) == f"flake-report.toml: {sentence}"
+
+
+def test_all_mistakes_are_named_at_once() -> None:
+    message = said('[store]\npaht = "x"\n[rates]\nbranch = 4\nsince = "soon"\n[queus]\n')
+    for part in ("paht", "branch takes text, not 4", "'soon'", "[queus]"):
+        assert part in message
+    assert message.count("; ") >= 3
+
+
+def test_text_that_is_no_toml_says_where() -> None:
+    message = said("[store]\npath = \n")
+    assert re.fullmatch(r"flake-report\.toml: is no TOML: .*at line 2, column \d+\); mend that place", message)
+
+
+@pytest.mark.parametrize(
+    ("text", "length"), [("36h", timedelta(hours=36)), ("14d", timedelta(days=14)), ("4w", timedelta(days=28))]
+)
+def test_a_span_is_a_number_and_a_unit(text: str, length: timedelta) -> None:
+    assert span(text) == length
+
+
+@pytest.mark.parametrize("text", ["", "4", "w", "-4w", "4W", "4w ", "4.5d", "4w2d", "999999d", None, 4])
+def test_anything_else_is_no_span(text: object) -> None:
+    with pytest.raises(ValueError, match=r"^$"):
+        span(text)
+
+
+@given(st.text(max_size=60))
+def test_any_text_gives_settings_or_the_one_expected_error(text: str) -> None:
+    try:
+        config = parse_config(text, "x")
+    except FlakeReportError:
+        config = Config()
+    assert config == Config()
