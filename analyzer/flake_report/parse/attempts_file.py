@@ -1,0 +1,160 @@
+"""The guard's attempts file: JSON lines: a header, an attempt a line, a last line if the session lived to write it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from flake_report.model.results import Attempt, DeviceMemory, Outcome, Phase, ReportSummary, ResultSource
+
+from . import fields, limits
+from .excerpt import clip
+from .problems import Problems
+from .sessionkey import session_key
+from .tally import Tally
+from .testid import file_of_nodeid, from_nodeid
+
+SCHEMA = "gpu-guard-attempts/1"
+
+_FAMILY = "gpu-guard-attempts/"
+_FINGERPRINT = re.compile(r"[0-9a-f]{16}")
+_OUTCOMES = {outcome.value: outcome for outcome in Outcome}
+_PHASES = {phase.value: phase for phase in Phase}
+_SIZES = (
+    "free_before",
+    "free_after",
+    "used_before",
+    "used_after",
+    "torch_reserved_before",
+    "torch_reserved_after",
+    "torch_allocated_after",
+)
+
+
+@dataclass(slots=True)
+class Reader:
+    """The state between lines: which session they belong to, and whether it has ended."""
+
+    emit: Callable[[Attempt], None]
+    problems: Problems
+    tally: Tally
+    session: str = ""
+    key: str = ""
+    open: bool = False
+
+    def line(self, number: int, raw: bytes) -> None:
+        """One line, whatever it holds."""
+        place = f"line {number}"
+        value = fields.value_of(raw)
+        if not isinstance(value, dict):
+            self.problems.damage("not a JSON object: left out", place)
+        elif "schema" in value:
+            self._header(value, place)
+        elif "nodeid" in value:
+            self._attempt(value, place)
+        elif "finished_at" in value or "exit_status" in value:
+            self.open = False
+        else:
+            self.problems.damage("neither header nor attempt nor end: left out", place)
+
+    def _header(self, value: fields.Object, place: str) -> None:
+        schema = fields.text(value, "schema")
+        if schema != SCHEMA:
+            known = "a newer version, read as far as it is like" if schema.startswith(_FAMILY) else "not"
+            self.problems.damage(f"schema {schema[:60]!r} is {known} {SCHEMA}", place)
+        if self.open:
+            self.problems.damage("a session has no last line: it died", place)
+        self.session = fields.text(value, "session")
+        command = value.get("command")
+        words = [str(word) for word in command] if isinstance(command, list) else []
+        self.key = session_key(" ".join(words) if words else fields.text(value, "command"))
+        self.open = True
+        self.tally.sessions += 1
+
+    def _attempt(self, value: fields.Object, place: str) -> None:
+        nodeid = fields.text(value, "nodeid")
+        outcome = _OUTCOMES.get(fields.text(value, "outcome"))
+        if not nodeid or outcome is None:
+            self.problems.damage("an attempt without node id or known outcome: left out", place)
+            return
+        if not self.open and not self.tally.sessions:
+            self.problems.damage("attempts without a header: their session is not known", place)
+        identity = (self.session, nodeid)
+        expected = self.tally.next_number(identity)
+        number = fields.whole(value, "attempt")
+        if number is not None and number != expected:
+            self.problems.damage("attempts of a test that do not follow each other: some are missing", place)
+        fingerprint = fields.text(value, "fingerprint")
+        phase = fields.text(value, "phase")
+        attempt = Attempt(
+            test=from_nodeid(nodeid),
+            outcome=outcome,
+            number=expected,
+            known=number is None or number == expected,
+            phase=_PHASES.get(phase),
+            seconds=fields.number(value, "seconds"),
+            started_at=fields.time(value, "started_at"),
+            message=clip(fields.text(value, "message"), limit=limits.MESSAGE),
+            text=clip(fields.text(value, "traceback")),
+            file=file_of_nodeid(nodeid),
+            session=self.session,
+            session_key=self.key,
+            worker=fields.text(value, "worker"),
+            pid=fields.whole(value, "pid"),
+            position=fields.whole(value, "position"),
+            source=ResultSource.ATTEMPTS,
+            fingerprint=fingerprint if _FINGERPRINT.fullmatch(fingerprint) else "",
+            memory=tuple(_memory(one) for one in fields.objects(value, "memory")[:64]),
+        )
+        self.tally.add(identity, attempt)
+        self.emit(attempt)
+
+
+def _memory(value: fields.Object) -> DeviceMemory:
+    device = value.get("device")
+    return DeviceMemory(
+        str(device) if isinstance(device, (str, int)) else "",
+        fields.time(value, "at_before"),
+        fields.time(value, "at_after"),
+        *(fields.whole(value, size) for size in _SIZES),
+    )
+
+
+def read_attempts(chunks: Iterable[bytes], emit: Callable[[Attempt], None]) -> ReportSummary:
+    """Every attempt that can be read; `complete` only if the session wrote its last line and no line is damaged."""
+    problems = Problems()
+    reader = Reader(emit, problems, Tally())
+    for number, line in enumerate(lines(chunks, problems), 1):
+        if line.strip():
+            reader.line(number, line)
+    if reader.open:
+        problems.damage("no last line: the session died")
+    elif not reader.tally.sessions:
+        problems.damage("no header")
+    return reader.tally.summary("attempts", problems)
+
+
+def lines(chunks: Iterable[bytes], problems: Problems) -> Iterator[bytes]:
+    """Lines, whole however the chunks fall; one that is longer than any should be is left out, as an empty line."""
+    held: list[bytes] = []
+    size = 0
+    for chunk in chunks:
+        parts = chunk.split(b"\n")
+        for part in parts[:-1]:
+            yield _line(held, size, part, problems)
+            held, size = [], 0
+        size += len(parts[-1])
+        if size <= limits.LINE_BYTES:
+            held.append(parts[-1])
+        else:
+            held = []
+    if size:
+        yield _line(held, size, b"", problems)
+
+
+def _line(held: list[bytes], size: int, last: bytes, problems: Problems) -> bytes:
+    if size + len(last) > limits.LINE_BYTES:
+        problems.damage(f"a line of more than {limits.LINE_BYTES:,} bytes: left out")
+        return b""
+    return b"".join([*held, last])

@@ -1,0 +1,257 @@
+"""From XML elements to cases: what the reader tells, tag by tag, put together and counted."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from . import limits
+from .excerpt import Excerpt, clip
+from .junit_case import EARLIER, FINAL, SKIPS, Case, Part, Run, Suite, category
+from .junit_dialect import Dialect, dialect_of, is_go_property, is_googletest
+from .junit_held import Held
+from .junit_values import count
+from .problems import Problems
+
+_PARTS = frozenset(FINAL) | SKIPS | EARLIER
+_OUTPUT = frozenset({"system-out", "system-err"})
+# Attributes that a plain pass may have and still be taken with its neighbours; any other may change its outcome.
+_PLAIN = frozenset({"classname", "class", "name", "time", "file", "line", "assertions"})
+
+
+@dataclass(slots=True)
+class OpenSuite:
+    """A suite between its tags."""
+
+    suite: Suite
+    depth: int
+    cases: int = 0
+    attempts: int = 0
+    nested: bool = False
+    parts: list[Part] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class OpenCase:
+    """A case between its tags."""
+
+    attributes: dict[str, str]
+    depth: int
+    kinds: set[str] = field(default_factory=set)
+    parts: list[Part] = field(default_factory=list)
+    output: Excerpt | None = None
+    time: Excerpt | None = None
+
+
+class JunitBuilder:
+    """Told of elements by a reader, hands cases to `held`; counts elements by the usual convention on the way."""
+
+    def __init__(self, held: Held, problems: Problems) -> None:
+        self.run: re.Pattern[str] | None = None
+        self.wants_text = False
+        self.suites = 0
+        self.counts = {"p": 0, "f": 0, "e": 0, "s": 0}
+        self.sessions = 0
+        """Suites of pytest that hold cases."""
+        self.uncertain = False
+        """Whether some elements may be reruns: a suite that is not pytest's, or has not as many cases as it says."""
+        self._held = held
+        self._problems = problems
+        self._depth = 0
+        self._root: tuple[str, ...] | None = None
+        self._in: list[OpenSuite] = [OpenSuite(Suite(0, "", "", "", None, Dialect.OTHER), 0)]
+        self._held_suite: Suite | None = None
+        self._case: OpenCase | None = None
+        self._outer: list[OpenCase] = []
+        self._part: tuple[str, dict[str, str]] | None = None
+        self._sink: Excerpt | None = None
+        self._part_text: Excerpt | None = None
+        self._pattern: re.Pattern[str] | None = None
+        self._keys: tuple[str, ...] = ()
+
+    @property
+    def cases(self) -> int:
+        """How many cases were read."""
+        return sum(self.counts.values())
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        """An element begins."""
+        self._depth += 1
+        name = name.rpartition(":")[2]
+        if name == "testcase":
+            self._start_case(attributes)
+        elif name == "testsuite":
+            self._start_suite(attributes)
+        elif self._case is not None:
+            self._start_in_case(self._case, name, attributes)
+        elif name in FINAL and self._depth == self._in[-1].depth + 1 and self._in[-1].depth:
+            self._start_part(name, attributes)
+        elif name == "property" and is_go_property(attributes.get("name", "")):
+            self._in[-1].suite = self._in[-1].suite._replace(dialect=Dialect.GO)
+        if self._root is None:
+            self._root = tuple(attributes)
+
+    def text(self, piece: str, *, literal: bool) -> None:
+        """Text of the innermost element, which asked for it."""
+        if self._sink is not None:
+            self._sink.add(piece, literal=literal)
+
+    def end(self) -> None:
+        """The innermost element ends."""
+        depth = self._depth
+        self._depth -= 1
+        case = self._case
+        if case is not None:
+            if depth == case.depth:
+                self._end_case(case)
+            elif depth == case.depth + 1:
+                self._end_part(case.parts)
+        elif depth == self._in[-1].depth and len(self._in) > 1:
+            self._end_suite(self._in.pop())
+        elif self._part is not None and depth == self._in[-1].depth + 1:
+            self._end_part(self._in[-1].parts)
+
+    def finish(self, *, cut: bool) -> None:
+        """No more elements; `cut` when some were still open."""
+        while self._case is not None:
+            case = self._case
+            if self._part is not None and self._part[0] in FINAL:
+                self._end_part(case.parts)
+            if case.kinds & FINAL.keys():
+                self._end_case(case)
+            else:
+                self._problems.damage("the last case is cut before its outcome: not counted")
+                self._case = self._outer.pop() if self._outer else None
+            self._part = None
+        while len(self._in) > 1:
+            self._end_suite(self._in.pop(), cut=cut)
+        self._end_suite(self._in.pop())
+
+    # Suites
+
+    def _start_suite(self, attributes: dict[str, str]) -> None:
+        self.suites += 1
+        self._in[-1].nested = True
+        get = attributes.get
+        suite = Suite(
+            self.suites,
+            get("name", ""),
+            get("hostname", ""),
+            get("timestamp", ""),
+            count(get("tests", "")),
+            dialect_of(self._root or (), attributes),
+        )
+        self._in.append(OpenSuite(suite, self._depth))
+
+    def _end_suite(self, ended: OpenSuite, *, cut: bool = False) -> None:
+        suite = ended.suite
+        if ended.cases and suite.dialect is Dialect.PYTEST:
+            self.sessions += 1
+        if ended.cases and (suite.dialect is not Dialect.PYTEST or ended.cases != suite.declared):
+            self.uncertain = True
+        if suite.declared and not ended.nested and not cut and suite.declared > ended.attempts:
+            self._problems.note("a suite declares more tests than it holds", f"suite {suite.name[:80]}")
+        if ended.parts:
+            self._problems.note("a suite failed outside its cases", f"suite {suite.name[:80]}")
+            self._hold(Case(suite.name, "", "", "", "", "suite", tuple(ended.parts), "", checks=True), ended)
+
+    # Cases
+
+    def _start_case(self, attributes: dict[str, str]) -> None:
+        if self._case is not None:
+            self._outer.append(self._case)
+        self._case = OpenCase(attributes, self._depth)
+        self._part = self._sink = None
+        self.wants_text = False
+        self.run = None
+
+    def _end_case(self, open_case: OpenCase) -> None:
+        attributes, kinds = open_case.attributes, open_case.kinds
+        get = attributes.get
+        what = category(kinds, get("status", ""), get("result", ""))
+        self.counts[what] += 1
+        inside = self._in[-1]
+        inside.cases += 1
+        inside.attempts += 1 + sum(part.kind in EARLIER for part in open_case.parts)
+        time = get("time") or (open_case.time.text() if open_case.time else "")
+        output = open_case.output.text() if open_case.output and what in "fe" else ""
+        case = Case(
+            get("classname") or get("class", ""),
+            get("name", ""),
+            get("file", ""),
+            time,
+            get("timestamp", ""),
+            what,
+            tuple(open_case.parts),
+            output,
+            checks=is_googletest(attributes),
+        )
+        self._hold(case, inside)
+        self._case = self._outer.pop() if self._outer else None
+        if self._case is None:
+            if not open_case.parts and what == "p" and attributes.keys() <= _PLAIN:
+                self._expect(tuple(attributes))
+            self.run = self._pattern
+
+    def _hold(self, case: Case, inside: OpenSuite) -> None:
+        if self._held_suite is not inside.suite:
+            self._held_suite = inside.suite
+            self._held.add(inside.suite, len(inside.suite.name))
+        size = 200 + len(case.classname) + len(case.name) + len(case.output)
+        self._held.add(case, size + sum(len(part.message) + len(part.text) for part in case.parts))
+
+    def _expect(self, keys: tuple[str, ...]) -> None:
+        """From now on, cases with just these attributes may come many at a time."""
+        if keys and keys != self._keys:
+            self._keys = keys
+            values = "".join(rf'\s++{re.escape(key)}="[^"]*+"' for key in keys)
+            # At most so many at once: where one is no good, all have been looked at in vain.
+            self._pattern = re.compile(rf"(?:\s*+<testcase{values}\s*+(?:/>|></testcase>)){{1,128}}+")
+
+    def take(self, run: str) -> bool:
+        """Plain passes, unless a value holds what XML does not allow there."""
+        cases, odd = divmod(run.count('"'), 2 * len(self._keys))
+        if odd or run.count("<") not in (cases, 2 * cases):
+            return False
+        inside = self._in[-1]
+        if self._held_suite is not inside.suite:
+            self._held_suite = inside.suite
+            self._held.add(inside.suite, len(inside.suite.name))
+        self.counts["p"] += cases
+        inside.cases += cases
+        inside.attempts += cases
+        self._held.add(Run(run, self._keys), len(run))
+        return True
+
+    # Children of cases, and failures of suites
+
+    def _start_in_case(self, case: OpenCase, name: str, attributes: dict[str, str]) -> None:
+        below = self._depth - case.depth
+        if below == 1:
+            if name in _PARTS:
+                case.kinds.add(name)
+                self._start_part(name, attributes)
+            elif name in _OUTPUT:
+                case.output = self._sink = case.output or Excerpt()
+                self.wants_text = True
+            elif name == "time" and "time" not in case.attributes:
+                case.time = self._sink = Excerpt()
+                self.wants_text = True
+
+    def _start_part(self, name: str, attributes: dict[str, str]) -> None:
+        self._part = (name, attributes)
+        self._part_text = self._sink = Excerpt()
+        self.wants_text = True
+
+    def _end_part(self, parts: list[Part]) -> None:
+        if self._part is not None and self._part_text is not None:
+            name, attributes = self._part
+            if len(parts) < limits.PARTS:
+                get = attributes.get
+                message = clip(get("message", ""), limit=limits.MESSAGE)
+                text = self._part_text.text()
+                parts.append(Part(name, message, get("type", ""), text, get("time", ""), get("timestamp", "")))
+            else:
+                self._problems.note(f"more than {limits.PARTS} failures in one case: the rest is not kept")
+        self._part = self._part_text = self._sink = None
+        self.wants_text = False

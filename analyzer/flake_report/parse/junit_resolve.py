@@ -1,0 +1,189 @@
+"""Gives out what was held: each test's attempts in order, numbered, with one identity."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from flake_report.model.results import Attempt, Outcome, Phase, TestId
+
+from .junit_case import PASSED, Case, Run, Suite
+from .junit_dialect import Dialect
+from .junit_groups import BAD, TEARDOWN, Group, Key, Meaning, groups_of, identity
+from .junit_held import Held
+from .junit_rows import case_of, rows
+from .junit_tries import Try, tries
+from .junit_values import moment, seconds
+from .problems import Problems
+from .records import attempt_of, testid_of
+from .testid import from_junit
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far one group has come. `waiting` failed, and its teardown error follows."""
+
+    element: int = 0
+    number: int = 0
+    bad: bool = False
+    good: bool = False
+    waiting: Case | None = None
+
+
+class Resolver:
+    """Turns held cases into attempts; `tests`, `reruns` and `flaky` count what was given out."""
+
+    def __init__(self, emit: Callable[[Attempt], None], problems: Problems) -> None:
+        self.tests = 0
+        self.reruns = 0
+        self.flaky = 0
+        self._emit = emit
+        self._problems = problems
+        self._nameless: dict[str, int] = defaultdict(int)
+        self._suite = Suite(0, "", "", "", None, Dialect.OTHER)
+        self._started: datetime | None = None
+        self._session = ""
+        self._sure = True
+        self._groups: dict[Key, Group] = {}
+        self._progress: dict[Key, Progress] = {}
+        self._apart: dict[TestId, int] = {}
+
+    def give_out(self, held: Held, *, cases: int, compare: bool, sessions: int, sure: bool = True) -> None:
+        """All that is held.
+
+        `compare` looks for elements of one identity; `sessions` is how many pytest suites there are; not `sure`
+        when reruns cannot be told, as parts of the file have gone before.
+        """
+        self._groups = groups_of(held, cases, self._problems) if compare else {}
+        self._progress, self._apart, self._sure = {}, {}, sure
+        session = 0
+        for entry in held:
+            if isinstance(entry, Suite):
+                self._suite, self._started = entry, moment(entry.stamp)
+                if entry.dialect is Dialect.PYTEST and sessions > 1:
+                    session += 1
+                    self._session = str(session)
+                else:
+                    self._session = ""
+            elif isinstance(entry, Run):
+                self._run(entry)
+            else:
+                self._case(entry)
+
+    def _run(self, run: Run) -> None:
+        emit, groups, suite, started, session = self._emit, self._groups, self._suite, self._started, self._session
+        pytest, sure, passed = suite.dialect is Dialect.PYTEST, self._sure, Outcome.PASSED
+        apart = suite.hostname if suite.dialect is Dialect.PLAYWRIGHT else ""
+        for classname, name, time, file in rows(run):
+            if not name or not classname or (groups and identity(suite, classname, name) in groups):
+                self._case(case_of(classname, name, time, file))
+                continue
+            test = testid_of(classname.removeprefix("tests.") if pytest else classname, name, apart)
+            self.tests += 1
+            emit(attempt_of(test, passed, 0, sure, None, seconds(time), started, "", "", file, session))
+
+    def _case(self, case: Case) -> None:
+        suite = self._suite
+        if case.category == "suite":
+            self._suite_failure(case)
+            return
+        key = identity(suite, case.classname, case.name)
+        group = self._groups.get(key) if case.name else None
+        if group is None:
+            self.tests += 1
+            attempts = tries(case, suite.dialect)
+            self._count(attempts)
+            self._give(self._test(case, self._apart_of(case)), case, attempts)
+        elif group.meaning is Meaning.APART:
+            self.tests += 1
+            attempts = tries(case, suite.dialect)
+            self._count(attempts)
+            if not group.known:
+                attempts = [one._replace(known=False) for one in attempts]
+            self._give(self._apart_test(case, group), case, attempts)
+        else:
+            self._element(case, group, self._progress.setdefault(key, Progress()))
+
+    def _element(self, case: Case, group: Group, progress: Progress) -> None:
+        """One of several elements that are attempts of one test."""
+        suite, at = self._suite, progress.element
+        progress.element += 1
+        last = progress.element == len(group.letters)
+        if not last and group.letters[at] in BAD and group.letters[at + 1] == TEARDOWN:
+            progress.waiting = case
+            return
+        attempts = tries(case, suite.dialect)
+        if progress.waiting is not None and group.letters[at] == TEARDOWN:
+            before, teardown = tries(progress.waiting, suite.dialect), attempts[-1]
+            before[-1] = before[-1]._replace(text=f"{before[-1].text}\n{teardown.text}".strip())
+            attempts, case, progress.waiting = before, progress.waiting, None
+        elif not last and case.category == PASSED:
+            if group.meaning is Meaning.LAST:
+                return
+            if group.meaning is Meaning.RERUNS:
+                attempts[-1] = attempts[-1]._replace(outcome=Outcome.FAILED)
+        if not group.known:
+            attempts = [one._replace(known=False) for one in attempts]
+        self._give(self._test(case, self._apart_of(case)), case, attempts, progress.number)
+        progress.number += len(attempts)
+        progress.bad = progress.bad or any(one.outcome.bad for one in attempts)
+        progress.good = progress.good or any(one.outcome.good for one in attempts)
+        if last:
+            self.tests += 1
+            self.reruns += progress.number - 1
+            self.flaky += progress.bad and progress.good
+
+    def _count(self, attempts: list[Try]) -> None:
+        if len(attempts) > 1:
+            self.reruns += len(attempts) - 1
+            self.flaky += any(one.outcome.bad for one in attempts) and any(one.outcome.good for one in attempts)
+
+    def _give(self, test: TestId, case: Case, attempts: list[Try], first: int = 0) -> None:
+        for number, one in enumerate(attempts, first):
+            self._emit(
+                attempt_of(
+                    test,
+                    one.outcome,
+                    number,
+                    one.known and self._sure,
+                    one.phase,
+                    seconds(one.time),
+                    moment(one.stamp) or self._started,
+                    one.message,
+                    one.text,
+                    case.file,
+                    self._session,
+                )
+            )
+
+    def _test(self, case: Case, apart: str) -> TestId:
+        return from_junit(case.classname, case.name, pytest=self._suite.dialect is Dialect.PYTEST, apart=apart)
+
+    def _apart_of(self, case: Case) -> str:
+        """What tells this case from its equals, were there any."""
+        if not case.name:
+            self._nameless[case.classname] += 1
+            return f"#{self._nameless[case.classname]}"
+        return self._suite.hostname if self._suite.dialect is Dialect.PLAYWRIGHT else ""
+
+    def _apart_test(self, case: Case, group: Group) -> TestId:
+        """Told apart by suite, else by host (a browser, mostly), then by order."""
+        suite, apart = self._suite, self._apart_of(case)
+        if len({one.name for one in group.suites}) > 1:
+            apart = suite.name
+        elif len({one.hostname for one in group.suites}) > 1:
+            apart = suite.hostname
+        test = self._test(case, apart)
+        self._apart[test] = order = self._apart.get(test, 0) + 1
+        return test if order == 1 else self._test(case, f"{apart} #{order}".strip())
+
+    def _suite_failure(self, case: Case) -> None:
+        """A suite that failed outside its cases: set-up of a class, a plan that did not hold."""
+        for number, one in enumerate(tries(case._replace(category="e"), self._suite.dialect)):
+            test = TestId(case.classname, "", "suite")
+            phase = one.phase or Phase.SETUP
+            self._emit(
+                Attempt(test, one.outcome, number, True, phase, None, self._started, one.message, one.text)  # noqa: FBT003 - in the order of the fields
+            )

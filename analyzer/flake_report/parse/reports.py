@@ -1,0 +1,47 @@
+"""Any result file to attempts: what it is, is told by its bytes; its name is for messages alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+
+from flake_report.model.results import Attempt, ParseWarning, ReportSummary
+
+from .attempts_file import read_attempts
+from .collector_json import read_collector
+from .junit import read_xml
+from .sniff import Shape, shape_of
+
+_HEAD = 4096
+_READERS = {Shape.XML: read_xml, Shape.ATTEMPTS: read_attempts, Shape.LIST: read_collector}
+
+
+def read_report(name: str, chunks: Iterable[bytes], emit: Callable[[Attempt], None]) -> ReportSummary:
+    """Reads a result file of any kind; `emit` is given each attempt, those of one test in order, numbered from 0.
+
+    Never raises, whatever the bytes. The summary's `kind` is `junit`, `attempts`, `collector`, or for what holds no
+    test results the name of what it seems to be; that is never `complete`.
+    """
+    head, chunks = _head(iter(chunks))
+    shape, kind = shape_of(head)
+    reader = _READERS.get(shape)
+    if reader is not None:
+        return reader(chunks, emit)
+    for _rest in chunks:  # a pipe must be drained
+        pass
+    ending = name.rpartition(".")[2].lower()
+    hint = ", whatever its name says" if ending in ("xml", "jsonl") and kind != "empty" else ""
+    message = "the file is empty" if kind == "empty" else f"no test report: {kind}{hint}"
+    return ReportSummary(kind=kind, complete=False, warnings=(ParseWarning(message),))
+
+
+def _head(chunks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
+    """Enough of the file to know it by, and all of it."""
+    taken: list[bytes] = []
+    head = b""
+    for chunk in chunks:
+        taken.append(chunk)
+        head = b"".join(taken).lstrip(b" \t\r\n")[:_HEAD]
+        if len(head) >= _HEAD:
+            break
+    return head, chain(taken, chunks)
