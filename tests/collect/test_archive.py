@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
 from collections.abc import Callable
@@ -171,11 +172,32 @@ def test_an_artifact_that_is_listed_but_gone_is_named(root: Path, read: Reader) 
     assert [blob.name for blob in evidence[0].reports] == ["../../escape.xml"]
 
 
+def test_an_artifact_that_was_compressed_already_is_read_plain(
+    tmp_path: Path, rest_job: Callable, read: Reader
+) -> None:
+    writer = ArchiveWriter(tmp_path, "example", "ci")
+    writer.write_build({"number": 7, "created_at": "2026-04-15T18:20:11Z"})
+    writer.write_job(7, rest_job(), artifacts=[Artifact({"path": "junit.xml.gz"}, [gzip.compress(b"<testsuites/>")])])
+    [one], _ = read(tmp_path)
+    assert [b"".join(blob.read()) for blob in one.reports] == [b"<testsuites/>"]
+
+
+def test_of_json_artifacts_only_a_collectors_list_is_a_report(tmp_path: Path, rest_job: Callable, read: Reader) -> None:
+    writer = ArchiveWriter(tmp_path, "example", "ci")
+    writer.write_build({"number": 7, "created_at": "2026-04-15T18:20:11Z"})
+    tests = Artifact({"path": "tests.json"}, [b'[{"scope": "a", "name": "b", "history": {}}]'])
+    writer.write_job(7, rest_job(), artifacts=[tests, Artifact({"path": "shard/plan.json"}, [b"[1, 2]"])])
+    [one], warnings = read(tmp_path)
+    assert ([blob.name for blob in one.reports], warnings) == (["tests.json"], [])
+
+
 def test_a_list_of_artifacts_cannot_lead_outside(root: Path, read: Reader, tmp_path: Path) -> None:
     (tmp_path / "secret.xml.zst").write_bytes(zstandard.compress(b"<secret/>"))
+    (tmp_path / "secret.json.zst").write_bytes(zstandard.compress(b'[{"scope": "", "name": "", "history": 1}]'))
     outside = [
         {"path": "x.xml", "file": "../../../../../../secret.xml"},
         {"path": "y.xml", "file": str(tmp_path / "secret.xml")},
+        {"path": "z.json", "file": "../../../../../../secret.json"},
     ]
     (build_folder(root) / "job-1" / "artifacts.json.zst").write_bytes(zstandard.compress(json.dumps(outside).encode()))
     evidence, warnings = read(root)

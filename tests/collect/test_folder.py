@@ -187,6 +187,13 @@ def test_hidden_files_and_broken_links_are_passed_over(tmp_path: Path, read: Rea
     assert warnings == []
 
 
+def test_a_collectors_list_is_a_report_and_other_json_is_none(tmp_path: Path, read: Reader) -> None:
+    put(tmp_path / "h" / "run-1" / "unit" / "package.json", b'{"name": "left-pad"}')
+    put(tmp_path / "h" / "run-1" / "unit" / "tests.json", b'[{"scope": "a.py", "name": "test_a", "history": {}}]')
+    [one], warnings = read(tmp_path / "h")
+    assert ([blob.name for blob in one.reports], one.log, warnings) == (["tests.json"], None, [])
+
+
 def test_a_folder_of_other_files_is_none(tmp_path: Path) -> None:
     put(tmp_path / "a" / "b" / "coverage.json", b"{}")
     assert not is_plain_folder(tmp_path)

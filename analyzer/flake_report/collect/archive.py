@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from flake_report.errors import FlakeReportError
 from flake_report.model.evidence import Blob, Build, Evidence
 
-from .files import Warn, file_blob
-from .reports import is_report
+from .files import Warn, file_blob, head_of
+from .reports import FileKind, kind_of
 from .stored_names import is_inside
 from .wire import Payload, read_build, read_jobs
 
@@ -87,10 +88,13 @@ def _reports(place: Path, warn: Warn) -> tuple[Blob, ...]:
     folder = place / ARTIFACTS_FOLDER
     blobs = []
     for path, stored in sorted(_artifacts(place, warn)):
-        if not is_report(path):
+        blob = file_blob(folder / f"{stored}.zst", path)
+        there = is_inside(stored) and (folder / f"{stored}.zst").is_file()
+        kind = kind_of(path, partial(head_of, blob) if there else bytes)
+        if kind in (None, FileKind.LOG):
             continue
-        if is_inside(stored) and (folder / f"{stored}.zst").is_file():
-            blobs.append(file_blob(folder / f"{stored}.zst", path))
+        if there:
+            blobs.append(blob)
         else:
             warn(f"{place}: the artifact {path} is listed but not stored; collect the build again")
     return tuple(blobs)

@@ -7,6 +7,7 @@ import sys
 import tempfile
 import weakref
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
@@ -21,6 +22,7 @@ Warn: TypeAlias = Callable[[str], None]
 
 STANDARD_INPUT = "standard input"
 _CHUNK = 1 << 18
+_HEAD = 1 << 14
 _KEPT_IN_MEMORY = 1 << 24  # a spool larger than 16 MiB moves to the disk
 
 
@@ -54,6 +56,17 @@ def file_blob(file: Path, name: str) -> Blob:
     return Blob(name, partial(_read_file, file, name))
 
 
+def head_of(blob: Blob) -> bytes:
+    """The first 16 KiB of `blob`; fewer where it is shorter, or damaged before that."""
+    held = b""
+    with suppress(FlakeReportError):
+        for chunk in blob.read():
+            held += chunk
+            if len(held) >= _HEAD:
+                break
+    return held[:_HEAD]
+
+
 def salvaged(blob: Blob, warn: Warn) -> Iterator[bytes]:
     """All of `blob` that can be read: damage ends the data with a warning instead of an error.
 
@@ -71,7 +84,8 @@ def salvaged(blob: Blob, warn: Warn) -> Iterator[bytes]:
 
 
 def _read_file(file: Path, name: str) -> Iterator[bytes]:
-    return decompressed(name, _raw_file(file, name))
+    once = decompressed(name, _raw_file(file, name))
+    return decompressed(name, once)  # an artifact that was compressed lies compressed again in the archive
 
 
 def _raw_file(file: Path, name: str) -> Iterator[bytes]:

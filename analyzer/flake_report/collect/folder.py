@@ -10,22 +10,34 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
-from flake_report.errors import FlakeReportError
 from flake_report.model.evidence import Blob, Build, Evidence, Job, JobState
 
-from .files import Warn, file_blob
-from .reports import is_log, is_report
+from .files import Warn, file_blob, head_of
+from .reports import FileKind, kind_of
 
 ORG = "folder"
 """The organization of builds that no CI service told of; the pipeline is the folder's name."""
 
 _TIMESTAMP = re.compile(rb"""\btimestamp\s*=\s*["']([^"']{10,40})["']|"started_at"\s*:\s*"([^"]{10,40})\"""")
-_HEAD = 1 << 14  # the first test suite's attributes stand within the first 16 KiB
 _EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)  # some runners write year 1 or 1970 for "unknown"
 _LIKELY_LOGS = ("log", "job", "build", "console", "output")
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file that is worth reading."""
+
+    path: Path
+    kind: FileKind
+
+    @property
+    def is_report(self) -> bool:
+        return self.kind is not FileKind.LOG
 
 
 def is_plain_folder(root: Path) -> bool:
@@ -36,8 +48,7 @@ def is_plain_folder(root: Path) -> bool:
 def _builds(root: Path) -> list[str]:
     """The builds' names, in order: first-level folders that hold something, and "" for files beside them."""
     names = {path.name for path in root.iterdir() if path.is_dir() and is_plain_folder(path)}
-    loose = any(_wanted(path.name) for path in root.iterdir() if path.is_file())
-    return [*([""] if loose else []), *sorted(names)]
+    return [*([""] if any(_loose(root)) else []), *sorted(names)]
 
 
 def read_folder(root: Path, warn: Warn) -> Iterator[Evidence]:
@@ -51,9 +62,9 @@ def read_folder(root: Path, warn: Warn) -> Iterator[Evidence]:
 
 
 def _build(root: Path, top: str, name: str, warn: Warn) -> Iterator[Evidence]:
-    jobs: dict[str, list[Path]] = {}
+    jobs: dict[str, list[_File]] = {}
     for file in _files(root / name, warn) if name else _loose(root):
-        parts = file.relative_to(root / name).parts
+        parts = file.path.relative_to(root / name).parts
         jobs.setdefault(parts[0] if len(parts) > 1 else "", []).append(file)
     path = f"{top}/{name}" if name else top
     build = Build(
@@ -69,8 +80,8 @@ def _build(root: Path, top: str, name: str, warn: Warn) -> Iterator[Evidence]:
     )
     for job, files in sorted(jobs.items()):
         place = root / name / job
-        reports = tuple(_blob(file, place) for file in files if is_report(file.name))
-        log = _log([file for file in files if is_log(file.name)], place, warn)
+        reports = tuple(_blob(file.path, place) for file in files if file.is_report)
+        log = _log([file.path for file in files if not file.is_report], place, warn)
         yield Evidence(build, _job(f"{path}/{job}", job), reports, log)
 
 
@@ -96,7 +107,7 @@ def _job(path: str, name: str) -> Job:
     )
 
 
-def _files(folder: Path, warn: Warn) -> Iterator[Path]:
+def _files(folder: Path, warn: Warn) -> Iterator[_File]:
     """Reports and logs at any depth, in order; hidden files and folders are somebody else's."""
 
     def unreadable(error: OSError) -> None:
@@ -104,15 +115,19 @@ def _files(folder: Path, warn: Warn) -> Iterator[Path]:
 
     for place, folders, names in os.walk(folder, onerror=unreadable):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        yield from (file for name in sorted(names) if _wanted(name) and (file := Path(place, name)).is_file())
+        yield from _wanted(Path(place, name) for name in sorted(names))
 
 
-def _loose(root: Path) -> Iterable[Path]:
-    return sorted(path for path in root.iterdir() if path.is_file() and _wanted(path.name))
+def _loose(root: Path) -> Iterator[_File]:
+    return _wanted(sorted(root.iterdir()))
 
 
-def _wanted(name: str) -> bool:
-    return not name.startswith(".") and (is_report(name) or is_log(name))
+def _wanted(paths: Iterable[Path]) -> Iterator[_File]:
+    for path in paths:
+        if path.name.startswith(".") or not path.is_file():
+            continue
+        if kind := kind_of(path.name, partial(head_of, file_blob(path, path.name))):
+            yield _File(path, kind)
 
 
 def _log(files: list[Path], place: Path, warn: Warn) -> Blob | None:
@@ -132,19 +147,15 @@ def _blob(file: Path, place: Path) -> Blob:
     return file_blob(file, name)
 
 
-def _created_at(files: list[Path]) -> datetime:
-    reports = [file for file in files if is_report(file.name)] or files
-    told = [at for file in reports if (at := _told_time(file)) is not None]
-    return min(told) if told else min(datetime.fromtimestamp(file.stat().st_mtime, UTC) for file in reports)
+def _created_at(files: list[_File]) -> datetime:
+    paths = [file.path for file in files if file.is_report] or [file.path for file in files]
+    told = [at for path in paths if (at := _told_time(path)) is not None]
+    return min(told) if told else min(datetime.fromtimestamp(path.stat().st_mtime, UTC) for path in paths)
 
 
 def _told_time(file: Path) -> datetime | None:
     """The first time that a report tells in its head; without a zone it counts as UTC."""
-    try:
-        head = next(file_blob(file, file.name).read(), b"")[:_HEAD]
-    except FlakeReportError:
-        return None  # whoever reads the report will say what is wrong with it
-    for found in _TIMESTAMP.finditer(head):
+    for found in _TIMESTAMP.finditer(head_of(file_blob(file, file.name))):
         try:
             at = datetime.fromisoformat((found[1] or found[2]).decode("ascii", "replace").strip())
         except ValueError:

@@ -12,7 +12,7 @@ from flake_report.model.evidence import Evidence
 from .archive import is_archive, read_archive
 from .files import Warn
 from .folder import is_plain_folder, read_folder
-from .reports import LOG_PATTERNS, REPORT_PATTERNS
+from .reports import WANTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,5 +47,4 @@ def open_source(path: str, warn: Warn) -> Iterator[Evidence]:
                 return source.read(root, warn)
     except OSError as error:
         raise FlakeReportError(f"{path}: cannot be read ({error.strerror}); check its permissions") from error
-    wanted = ", ".join((*REPORT_PATTERNS, *LOG_PATTERNS))
-    raise NothingUsableError(f"{path}: holds no builds and no result files; looked for build.json.zst and {wanted}")
+    raise NothingUsableError(f"{path}: holds no builds and no result files; looked for build.json.zst, {WANTED}")
