@@ -35,6 +35,8 @@ def run_pytest(tmp_path: Path) -> RunPytest:
     def run(options: str, source: str, *, ci: bool = False, name: str = "test_everything.py") -> RealRun:
         suite = tmp_path / "suite"
         (suite / "tests" / "deep").mkdir(parents=True, exist_ok=True)
+        for other in (suite / "tests" / "deep").glob("test_*.py"):
+            other.unlink()
         (suite / "tests" / "deep" / name).write_text(source)
         (suite / "pytest.ini").write_text("[pytest]\n")
         junit = tmp_path / "junit.xml"

@@ -14,7 +14,7 @@ _RUNNER = re.compile(
     rf"(?:^|.*?[\s'\"(])(?P<command>{_WORD}*(?:\S*python[\d.]*\s+(?:-\S+\s+)*?-m\s+|\S*/)?py\.?test(?:\s.*)?)$"
 )
 _PLAIN = re.compile(
-    rf"{_WORD}*(?:(?:time|timeout|env|xvfb-run|uv|poetry|pipenv|coverage|run|torchrun)\s+(?:-\S+\s+|\d+\w?\s+)*)*"
+    rf"{_WORD}*(?:(?:time|timeout|env|xvfb-run|torchrun|(?:uv|poetry|pipenv|pdm|coverage)\s+run)\s+(?:-\S+\s+|\d+\w?\s+)*)*"
     r"(?:\S*python[\d.]*\s+(?:-\S+\s+)*?-m\s+|\S*/)?py\.?test\s+\S"
 )
 

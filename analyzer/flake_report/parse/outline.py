@@ -44,7 +44,7 @@ class Outline:
         self._ends = line - 1 + data.count(b"\n", place)
         self._last = data[-1:] or self._last
         if block.cut:
-            self._warn(f"this line is longer than {len(data) - block.overlap:,} bytes: read in pieces", self.lines)
+            self._warn("this line is too long to be held whole: read in pieces", self.lines)
 
     @property
     def lines(self) -> int:

@@ -15,6 +15,7 @@ _EXCEPTION = re.compile(
     r"(?:[A-Za-z_][\w.]*\.)?[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Warning|Failed|Skipped)?(?:: |$)"
 )
 _CRASH = re.compile(r"worker '(?:gw)?\S+' crashed while running '(?P<nodeid>.+)'$")
+_AFTER = re.compile(r"-+ generated (?:\w+ )*\w+(?: file)?: .+ -+$|- generated .+ -$")
 MESSAGE_LIMIT = 4000
 """Characters of a message that are kept: an assertion may print whole data structures."""
 
@@ -29,6 +30,11 @@ class FailureText:
     last_line: int = 0
     lines: list[str] = field(default_factory=list)
     nodeid: str = ""
+
+    def told(self, lines: list[str]) -> None:
+        """Takes in the section's lines, less what plugins write behind the last one."""
+        end = next((place for place, line in enumerate(lines) if _AFTER.match(line)), len(lines))
+        self.lines = lines[:end]
 
     @property
     def crashed(self) -> bool:

@@ -159,7 +159,7 @@ class PytestSession:
     def _close_failure(self, line: int) -> None:
         if self.capture is not None and self.failures and not self.failures[-1].last_line:
             self.failures[-1].last_line = line - 1
-            self.failures[-1].lines = self.capture.lines()[1:]
+            self.failures[-1].told(self.capture.lines()[1:])
         self.capture = None
 
     def _close_section(self, line: int) -> None:
