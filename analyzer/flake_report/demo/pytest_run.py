@@ -10,7 +10,7 @@ from datetime import datetime
 from .engine import engine_lines
 from .joblog import JobLog
 from .plan import PlannedJob, share
-from .story import Failure, Session, Setting, Test, template
+from .story import Engine, Failure, Session, Setting, Test, template
 
 _WIDTH = 80
 _PLACE = re.compile(r"^(\S+\.py)(:\d+: )", re.MULTILINE)
@@ -53,7 +53,7 @@ class PytestRun:
         self._head(len(tests))
         for place, test in enumerate(tests):
             if self.job.lost and test.engine and test.engine.utilization is None:
-                self.log.child(f"{test.nodeid} {{+9.1}}{self._engine(test, starts=False)}")
+                self.log.child(f"{test.nodeid} {{+9.1}}{self._engine(test, test.engine, starts=False)}")
                 return
             self._test(test, 100 * (place + 1) // len(tests))
         self._tail()
@@ -78,7 +78,7 @@ class PytestRun:
             self.log.child(f"{test.nodeid} {{+{seconds}}}{shown}{{green}}{progress}{{off}}")
         elif test.engine:
             starts = failure is None or failure.free_gib is None
-            self.log.child(f"{test.nodeid} {{+4.3}}{self._engine(test, starts=starts)}")
+            self.log.child(f"{test.nodeid} {{+4.3}}{self._engine(test, test.engine, starts=starts)}")
             spent = (self.log.now - before).total_seconds()
             self.log.child(f"{{+{max(seconds - spent if starts else 0.3, 0.01):.3f}}}{shown}")
         else:
@@ -86,14 +86,11 @@ class PytestRun:
         took = (self.log.now - before).total_seconds()
         self.cases.append(Case(test, took, *(self._failed(failure) if failure else ("", ""))))
 
-    def _engine(self, test: Test, *, starts: bool) -> str:
-        if test.engine is None:
-            return ""
+    def _engine(self, test: Test, engine: Engine, *, starts: bool) -> str:
         left_free = [failure.free_gib for failure in self.job.failures.values() if failure.free_gib is not None]
-        own = test.engine.utilization
         return engine_lines(
-            test.engine,
-            utilization=self.setting.utilization if own is None else own,
+            engine,
+            utilization=self.setting.utilization if engine.utilization is None else engine.utilization,
             total_gib=self.job.step.total_gib,
             free_gib=left_free[0] if left_free else None,
             seed=f"{self.job.id}/{test.nodeid}",
