@@ -14,6 +14,7 @@ from junitparser import JUnitXml
 
 from flake_report import demo
 from flake_report.collect.files import open_blob
+from flake_report.errors import FlakeReportError
 from flake_report.model.evidence import Evidence, JobState, RetryType
 
 HMA = "test_fewer_blocks_with_hma[google/gemma-3-1b-it-512]"
@@ -140,7 +141,7 @@ def test_one_agent_was_lost_and_its_log_stops(evidence: list[Evidence]) -> None:
 
 def test_every_log_says_first_that_it_is_simulated(evidence: list[Evidence], root: Path) -> None:
     assert all("SIMULATED" in text(one).split("\n", 1)[0] for one in evidence)
-    assert "simulated" in (root / "README.txt").read_text()
+    assert "simulated" in (root / "SIMULATED.txt").read_text()
     assert "simulated" in demo.NOTICE
 
 
@@ -195,6 +196,12 @@ def test_writing_it_twice_gives_the_same_evidence(root: Path, tmp_path: Path) ->
 
     demo.write_history(tmp_path / "again")
     assert digests(tmp_path / "again") == digests(root)
+
+
+def test_a_folder_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
+    (tmp_path / "SIMULATED.txt").mkdir()
+    with pytest.raises(FlakeReportError, match=r"SIMULATED\.txt: cannot be written"):
+        demo.write_history(tmp_path)
 
 
 def test_it_is_small_in_the_package() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from flake_report.collect.archive_writer import ArchiveWriter, Artifact
+from flake_report.errors import FlakeReportError
 
 from .jobs import FinishedJob, run_job
 from .plan import PlannedBuild, made_up_id, plan
@@ -29,7 +30,11 @@ def write_history(root: Path) -> None:
         for job in finished:
             artifacts = [_artifact(job, path, data) for path, data in job.reports.items()]
             writer.write_job(build.number, job.payload, log=[job.log], artifacts=artifacts)
-    (root / "README.txt").write_text(f"{NOTICE}\n", encoding="utf-8")
+    note = root / "SIMULATED.txt"
+    try:
+        note.write_text(f"{NOTICE}\n", encoding="utf-8")
+    except OSError as error:
+        raise FlakeReportError(f"{note}: cannot be written ({error.strerror}); choose another folder") from error
 
 
 def _run(story: Story, build: PlannedBuild) -> list[FinishedJob]:
