@@ -10,6 +10,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 import yaml
+
 from flake_report.cli import COMMANDS
 
 PIPELINE = Path(__file__).resolve().parent.parent / "pipeline.yml"

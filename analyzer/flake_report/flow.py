@@ -16,7 +16,7 @@ from flake_report.model.evidence import Blob, Evidence
 from flake_report.model.failure import Cause, Explanation
 from flake_report.model.joblog import JobLog
 from flake_report.model.record import ClassifiedAttempt, JobRecord, Versions
-from flake_report.model.report import FlakeReport, Window
+from flake_report.model.report import FlakeReport
 from flake_report.model.results import Attempt, ReportSummary
 from flake_report.parse import VERSION as PARSER_VERSION
 from flake_report.parse.joblog import Outline, blocks, clean
@@ -26,7 +26,7 @@ from flake_report.parse.testid import from_nodeid
 
 if TYPE_CHECKING:
     from flake_report.model.query import Query
-    from flake_report.store import IngestCounts
+    from flake_report.model.record import IngestCounts
 
 Warn = Callable[[str], None]
 
@@ -73,17 +73,18 @@ def read(evidence: Evidence, table: SignatureTable) -> JobRecord:
     """All that one job left, understood: its attempts with their signatures, and the causes in its log."""
     warnings: list[str] = []
     attempts: list[Attempt] = []
-    log, found = JobLog(lines=0), ()
-    for blob in evidence.reports:
-        try:
-            summary = read_report(blob.name, blob.read(), attempts.append)
-            warnings += [f"{blob.name}: {warning}" for warning in summary.warnings]
-        except FlakeReportError as error:
-            warnings.append(str(error))
+    log = JobLog(lines=0)
+    found: tuple[Cause, ...] = ()
     if evidence.log is not None:
         try:
             log, found = read_log(evidence.log, table)
             warnings += [f"{evidence.log.name}: {warning}" for warning in log.warnings]
+        except FlakeReportError as error:
+            warnings.append(str(error))
+    for blob in evidence.reports:
+        try:
+            summary = read_report(blob.name, blob.read(), attempts.append)
+            warnings += [f"{blob.name}: {warning}" for warning in summary.warnings]
         except FlakeReportError as error:
             warnings.append(str(error))
     kept = best_source(attempts, log)
@@ -123,7 +124,10 @@ def ingest(source: str, store: str, table: SignatureTable, warn: Warn, seen: Cal
 
     def records() -> Iterator[JobRecord]:
         for evidence in open_source(source, warn):
-            yield read(evidence, table)
+            record = read(evidence, table)
+            for warning in record.warnings:
+                warn(f"build {evidence.build.key}, job {evidence.job.id}: {warning}")
+            yield record
             seen()
 
     return Store.create_or_open(store).ingest(records())
@@ -135,6 +139,4 @@ def show(store: str, query: Query) -> FlakeReport:
     from flake_report.store import Store
 
     opened = Store.open(store)
-    health = opened.health(query)
-    window = Window(query.since, query.until, query.branch)
-    return FlakeReport(window, flake_rates(opened.histories(query)), health)
+    return FlakeReport(opened.window(query), flake_rates(opened.histories(query)), opened.health(query))

@@ -26,6 +26,6 @@ def report() -> FlakeReport:
     newest = datetime(2026, 11, 29, 6, 12, tzinfo=UTC)
     health = Health(
         builds=80, jobs=160, jobs_without_results=3, jobs_lost=1, attempts=2000, attempts_unknown=5,
-        newest=newest, modes=("all",), warnings=7,
+        oldest=None, newest=newest, modes=("all",), warnings=7,
     )  # fmt: skip
     return FlakeReport(Window(datetime(2026, 10, 5, tzinfo=UTC), newest, "main"), tests, health)

@@ -80,7 +80,7 @@ def test_the_largest_setting_never_asks_for_more_than_was_free(total: int, free:
 
 def test_the_page_gives_answer_place_evidence_and_advice() -> None:
     text = printed(explanation(cause()))
-    assert text.splitlines()[0] == "✗ exit 1 · 3 pytest sessions · 412 passed, 1 failed"
+    assert text.splitlines()[0] == "✗ exit 1 · 3 test sessions · 412 passed, 1 failed"
     for part in (
         "GPU memory: too little free when the engine started",
         "line 18,204, printed 4 times",

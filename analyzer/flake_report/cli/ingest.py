@@ -9,9 +9,13 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from flake_report import flow
 from flake_report.errors import FlakeReportError, NothingUsableError
+from flake_report.report.words import plural
 
 from .options import format_option, load_config, signatures_option, user_signatures
 from .terminal import console, show, warn
+
+SHOWN_WARNINGS = 20
+"""Warnings that are printed; of a large history with many, the first tell the kind and the rest are counted."""
 
 
 @click.command(name="ingest", short_help="Read archives and folders of results into the store.")
@@ -30,8 +34,13 @@ def command(sources: tuple[str, ...], store: str | None, form: str, signatures: 
     """
     path = store or load_config().store.path
     table = flow.signature_table(*user_signatures(signatures))
+    terminal = console(stderr=True)
     bar = Progress(
-        SpinnerColumn(), TextColumn("{task.completed:,.0f} jobs"), TimeElapsedColumn(), console=console(stderr=True)
+        SpinnerColumn(),
+        TextColumn("{task.completed:,.0f} jobs"),
+        TimeElapsedColumn(),
+        console=terminal,
+        disable=not terminal.is_terminal,
     )
     status, warnings = 0, 0
     totals = {"builds": 0, "jobs": 0, "attempts": 0, "matches": 0}
@@ -39,7 +48,8 @@ def command(sources: tuple[str, ...], store: str | None, form: str, signatures: 
     def told(message: object) -> None:
         nonlocal warnings
         warnings += 1
-        warn(message)
+        if warnings <= SHOWN_WARNINGS:
+            warn(message)
 
     with bar:
         task = bar.add_task("", total=None)
@@ -52,9 +62,11 @@ def command(sources: tuple[str, ...], store: str | None, form: str, signatures: 
                 continue
             for name in totals:
                 totals[name] += getattr(counts, name)
+    if warnings > SHOWN_WARNINGS:
+        warn(f"… and {plural(warnings - SHOWN_WARNINGS, 'warning')} more")
     if form == "json":
         click.echo(json.dumps({"store": path, **totals, "warnings": warnings}, indent=1))
     else:
         counted = " · ".join(f"{count:,} {name}" for name, count in totals.items())
-        show(f"{counted} → {path}" + (f" · {warnings:,} warnings" if warnings else ""))
+        show(f"{counted} → {path}" + (f" · {plural(warnings, 'warning')}" if warnings else ""))
     return status

@@ -25,7 +25,7 @@ format_option = click.option(
 )
 
 
-class Since(click.ParamType):
+class Since(click.ParamType[timedelta | datetime | None]):
     """A span back from the newest build (`36h`, `14d`, `4w`), or a date in UTC (`2026-11-01`)."""
 
     name = "span"

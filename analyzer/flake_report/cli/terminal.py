@@ -6,15 +6,21 @@ import click
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-PLAIN_WIDTH = 110
+PLAIN_WIDTH = 120
 """Columns where standard output is no terminal: a pipe, a file, a CI log."""
 
 
 def show(*parts: RenderableType) -> None:
-    """Print for people; colour only where a terminal can show it."""
+    """Print for people; colour only where a terminal can show it, and no blanks at line ends where none can."""
     terminal = console()
-    for part in parts:
-        terminal.print(Text(part) if isinstance(part, str) else part)
+    printable = [Text(part) if isinstance(part, str) else part for part in parts]
+    if terminal.is_terminal:
+        terminal.print(*printable, sep="\n")
+        return
+    with terminal.capture() as captured:
+        terminal.print(*printable, sep="\n")
+    for line in captured.get().splitlines():
+        click.echo(line.rstrip())
 
 
 def console(*, stderr: bool = False) -> Console:

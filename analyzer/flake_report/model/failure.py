@@ -33,8 +33,9 @@ class Signature:
 
     `title` says in a few plain words what happened ("too little free when the engine started"), `hint` what to do.
     `pattern` is a regular expression over clean text, its named groups are the captures. `wrapper` marks text
-    that only reports that something else failed: never a cause while anything better is in sight. `example` is a
-    line that this row, and no earlier one, matches; `source` says where that line was seen.
+    that only reports that something else failed: never a cause while anything better is in sight. `weak` marks text
+    that healthy jobs print as well, before they try again or go on. `example` is a line that this row, and no earlier
+    one, matches; `source` says where that line was seen.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Signature:
     example: str
     source: str
     wrapper: bool = False
+    weak: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ class Health:
     jobs_lost: int
     attempts: int
     attempts_unknown: int
+    oldest: datetime | None
     newest: datetime | None
     modes: tuple[str, ...]
     warnings: int

@@ -11,6 +11,8 @@ from rich.text import Text
 
 from flake_report.model.failure import Blame, Captured, Cause, Explanation
 
+from .words import plural
+
 BLAME_TITLES = {
     Blame.GPU_MEMORY: "GPU memory",
     Blame.GPU: "GPU",
@@ -66,8 +68,7 @@ def headline(explanation: Explanation) -> Text:
     if explanation.exit_status is not None:
         parts.append(f"exit {explanation.exit_status}")
     if explanation.sessions:
-        plural = "s" if explanation.sessions > 1 else ""
-        parts.append(f"{explanation.sessions} pytest session{plural}")
+        parts.append(plural(explanation.sessions, "test session"))
         parts.append(f"{explanation.passed:,} passed, {explanation.failed:,} failed")
     if explanation.causes:
         return Text.assemble(("✗ ", "bold red"), (" · ".join(parts) or "failed", "bold"))

@@ -42,6 +42,7 @@ def to_json(report: FlakeReport) -> dict[str, object]:
             "jobs_lost": health.jobs_lost,
             "attempts": health.attempts,
             "attempts_unknown": health.attempts_unknown,
+            "oldest": stamp(health.oldest),
             "newest": stamp(health.newest),
             "modes": list(health.modes),
             "warnings": health.warnings,

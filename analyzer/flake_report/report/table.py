@@ -2,53 +2,63 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
-from rich.table import Table
 from rich.text import Text
 
-from flake_report.model.rate import FlakeRate, Interval
+from flake_report.model.rate import FlakeRate, Interval, Variant
 from flake_report.model.report import FlakeReport, Health, Window
 
+from .words import plural
+
 SHOWN = 20
-"""Rows that are shown unasked."""
+"""Tests that are shown unasked."""
+
+HEADINGS = (
+    "  first attempt failed       environment failed",
+    "   rate       95 %    runs     rate       95 %    runs   step · queue · main signature",
+)
 
 
-def to_text(report: FlakeReport, *, everything: bool = False) -> Iterator[Text | Table]:
-    """Renderables for a terminal, in reading order; `everything` shows the tests that never failed, too."""
+def to_text(report: FlakeReport, *, everything: bool = False) -> Iterator[Text]:
+    """Lines for a terminal, in reading order; `everything` shows the tests that never failed, too."""
     yield Text(window_line(report.window, report.health), style="bold")
     yield Text()
     failing = [test for test in report.tests if test.own.hits or test.environment.hits]
     shown = list(report.tests) if everything else failing[:SHOWN]
     if shown:
-        yield _grid(shown)
+        yield from (Text(line, style="dim") for line in HEADINGS)
+        twins = Counter(_place(test.variant) for test in report.tests)
+        for test in shown:
+            yield Text(str(test.variant.test), style="bold", overflow="fold")
+            yield _numbers(test, with_session=twins[_place(test.variant)] > 1)
         yield Text()
     if not everything and len(failing) > SHOWN:
         yield Text(f"… {len(failing) - SHOWN:,} more that failed; --all shows every test", style="dim")
     if clean := len(report.tests) - len(failing):
-        yield Text(f"{clean:,} of {len(report.tests):,} never failed here", style="dim")
+        yield Text(f"{clean:,} of {len(report.tests):,} tests never failed here", style="dim")
     yield Text(health_line(report.health), style="dim")
 
 
 def window_line(window: Window, health: Health) -> str:
     """What stretch of history, on which branch."""
-    branch = window.branch or "all branches"
-    since, until = window.since, window.until or health.newest
-    days = " to ".join(f"{moment:%Y-%m-%d}" for moment in (since, until) if moment)
-    return " · ".join(part for part in (branch, days, f"{health.builds:,} builds") if part)
+    first, last = window.since or health.oldest, window.until or health.newest
+    days = " to ".join(dict.fromkeys(f"{moment:%Y-%m-%d}" for moment in (first, last) if moment))
+    return " · ".join(part for part in (window.branch or "all branches", days, plural(health.builds, "build")) if part)
 
 
 def health_line(health: Health) -> str:
     """Whether the numbers above can be trusted."""
-    parts = [f"data: {health.jobs:,} jobs, {health.attempts:,} attempts"]
+    parts = [f"data: {plural(health.jobs, 'job')}, {plural(health.attempts, 'attempt')}"]
     if health.jobs_lost:
-        parts.append(f"{health.jobs_lost:,} jobs lost")
+        parts.append(f"{plural(health.jobs_lost, 'job')} lost")
     if health.jobs_without_results:
-        parts.append(f"{health.jobs_without_results:,} jobs without results")
+        parts.append(f"{plural(health.jobs_without_results, 'job')} without results")
     if health.attempts_unknown:
-        parts.append(f"{health.attempts_unknown:,} attempts of unknown order")
+        parts.append(f"{plural(health.attempts_unknown, 'attempt')} of unknown order")
     if health.warnings:
-        parts.append(f"{health.warnings:,} warnings while reading")
+        parts.append(f"{plural(health.warnings, 'warning')} while reading")
     if health.modes == ("failed",):
         parts.append("failed jobs only: rates have no denominator")
     if health.newest:
@@ -56,25 +66,23 @@ def health_line(health: Health) -> str:
     return " · ".join(parts)
 
 
-def _grid(tests: list[FlakeRate]) -> Table:
-    grid = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
-    for heading in ("failed\nfirst", "95 %\n", "of\nruns", "environ-\nment", "95 %\n", "of\nruns"):
-        grid.add_column(heading, justify="right", no_wrap=True)
-    grid.add_column("test\nstep · queue · main signature", overflow="fold", ratio=1)
-    for test in tests:
-        grid.add_row(*_rate(test.own), *_rate(test.environment), _name(test))
-    return grid
-
-
-def _rate(rate: Interval) -> tuple[Text, Text, Text]:
-    if rate.n == 0:
-        return Text("–"), Text("unknown", style="dim"), Text("0")
-    style = "bold" if rate.hits else "dim"
-    band = f"{rate.low * 100:.1f}–{rate.high * 100:.1f}"
-    return Text(f"{rate.rate * 100:.1f} %", style=style), Text(band, style="dim"), Text(f"{rate.hits}/{rate.n}")
-
-
-def _name(test: FlakeRate) -> Text:
+def _numbers(test: FlakeRate, *, with_session: bool) -> Text:
     variant = test.variant
-    where = " · ".join(part for part in (variant.step, variant.queue, variant.session, test.signature) if part)
-    return Text.assemble(str(variant.test), ("\n" + where, "dim") if where else "")
+    session = variant.session if with_session else ""
+    where = " · ".join(part for part in (variant.step, variant.queue, session, test.signature) if part)
+    line = Text(overflow="fold")
+    for rate in (test.own, test.environment):
+        share = f"{rate.rate * 100:.1f} %" if rate.n else "unknown"
+        line.append(f"{share:>8}", style="bold" if rate.hits else "dim")
+        line.append(f"{_band(rate):>11}", style="dim")
+        line.append(f"{f'{rate.hits}/{rate.n}':>8} ")
+    return line.append(f"  {where}", style="dim")
+
+
+def _band(rate: Interval) -> str:
+    return f"{rate.low * 100:.1f}–{rate.high * 100:.1f}" if rate.n else "–"
+
+
+def _place(variant: Variant) -> tuple[str, str, str]:
+    """Variants that differ by their session alone share this: only then is the session worth a line's room."""
+    return str(variant.test), variant.step, variant.queue
