@@ -70,10 +70,15 @@ def commit(root: Path, table: DeltaTable, records: Sequence[JobRecord]) -> dict[
 
 
 def _rows(records: Sequence[JobRecord]) -> Rows:
-    weeks: dict[str, list[tuple[int, JobRecord]]] = defaultdict(list)
-    for record in records:
-        weeks[week(record.build.created_at)].append((secrets.randbits(62), record))
-    parts = {(kind, each): table_of(kind, inside) for each, inside in weeks.items() for kind in TABLES}
+    """All rows by place; of a build that several jobs tell of, the last one's word."""
+    named = [(secrets.randbits(62), record) for record in records]
+    builds = {(record.build.org, record.build.pipeline, record.build.key): (at, record) for at, record in named}
+    parts: Rows = {}
+    for kind in TABLES:
+        weeks: dict[str, list[tuple[int, JobRecord]]] = defaultdict(list)
+        for at, record in builds.values() if kind == "builds" else named:
+            weeks[week(record.build.created_at)].append((at, record))
+        parts |= {(kind, each): table_of(kind, inside) for each, inside in weeks.items()}
     return {place: part for place, part in parts.items() if part.num_rows}
 
 

@@ -38,14 +38,12 @@ def table_of(kind: str, records: Sequence[tuple[int, JobRecord]]) -> pa.Table:
 
 
 def _builds(records: Sequence[tuple[int, JobRecord]]) -> Columns:
-    newest = {(record.build.org, record.build.pipeline, record.build.key): (ingest, record.build)
-              for ingest, record in records}  # fmt: skip
-    builds = [build for _, build in newest.values()]
+    builds = [record.build for _, record in records]
     return {
         "org": [build.org for build in builds],
         "pipeline": [build.pipeline for build in builds],
         "build": [build.key for build in builds],
-        "ingest": [ingest for ingest, _ in newest.values()],
+        "ingest": [ingest for ingest, _ in records],
         "number": [build.number for build in builds],
         "commit": [build.commit for build in builds],
         "branch": [build.branch for build in builds],

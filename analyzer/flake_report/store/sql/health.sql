@@ -7,6 +7,7 @@ SELECT count(DISTINCT j.place) AS builds, count(*) AS jobs,
   count(*) FILTER (WHERE j.mode = 'all') AS whole_jobs,
   count(*) FILTER (WHERE j.mode = 'failed') AS failed_jobs,
   CAST(coalesce(sum(j.warnings), 0) AS BIGINT) AS warnings,
+  min(b.created_at) AS oldest,
   max(b.created_at) AS newest
 FROM jobs j
 JOIN builds b ON b.place = j.place

@@ -1,0 +1,192 @@
+"""Runs and their verdicts, straight from job records: what the store's SQL must equal, row for row.
+
+The definitions stand here in their plainest form; the store counts the same over millions of attempts. A run is one
+variant in one build, over in-session reruns and job retries: all that was tried of a test at one commit.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import StrEnum
+
+from flake_report.model.evidence import Build, Job
+from flake_report.model.failure import Blame
+from flake_report.model.query import Glob, Query, contains, of_test
+from flake_report.model.rate import History, Run, RunVerdict, Streak, Variant
+from flake_report.model.record import ClassifiedAttempt, JobRecord
+from flake_report.model.results import Outcome
+
+from .places import BuildKey, key, places
+
+_ENVIRONMENT = frozenset(blame.value for blame in Blame if blame.environment)
+
+
+class Fate(StrEnum):
+    """What one attempt says of its test: only FAILED and PASSED are the test's own doing."""
+
+    SKIPPED = "skipped"
+    VICTIM = "victim"
+    LOST = "lost"
+    FAILED = "failed"
+    PASSED = "passed"
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """One attempt in its job; `ordinal` is its place in the job's record."""
+
+    job: Job
+    classified: ClassifiedAttempt
+    ordinal: int
+
+    @property
+    def order(self) -> tuple[object, ...]:
+        """Sorts the attempts of one run: by job retry, then as the job's record has them."""
+        job, attempt = self.job, self.classified.attempt
+        started = (1,) if job.started_at is None else (0, job.started_at)
+        return job.attempt, started, job.id, len(attempt.session), attempt.session, attempt.number, self.ordinal
+
+    @property
+    def struck(self) -> bool:
+        """Whether the environment failed this attempt, by what its own message says."""
+        return self.classified.attempt.outcome.bad and self.classified.blame in _ENVIRONMENT
+
+    @property
+    def wordless(self) -> bool:
+        """Whether it failed and nothing is left of why: a report keeps no message of a failure that was run again."""
+        attempt = self.classified.attempt
+        return attempt.outcome.bad and not attempt.message and not self.classified.signature
+
+
+def fates(attempts: Sequence[Tried]) -> list[Fate]:
+    """What each attempt of one run says of the test; `attempts` in order.
+
+    A wordless failure before a victim in the same job is a victim too: the same polluter was there all along.
+    """
+    last_struck = {each.job.id: nth for nth, each in enumerate(attempts) if each.struck}
+    return [_fate(each, before_victim=nth < last_struck.get(each.job.id, -1)) for nth, each in enumerate(attempts)]
+
+
+def verdict(attempts: Sequence[Fate]) -> RunVerdict:
+    """The verdict on one run: of own attempts first, then of what kept the test from having any."""
+    seen = set(attempts)
+    if Fate.FAILED in seen:
+        return RunVerdict.FLAKY if Fate.PASSED in seen else RunVerdict.FAILED
+    for fate in (Fate.PASSED, Fate.VICTIM, Fate.LOST):
+        if fate in seen:
+            return RunVerdict(fate.value)
+    return RunVerdict.SKIPPED
+
+
+def histories(records: Sequence[JobRecord], query: Query | None = None) -> tuple[History, ...]:
+    """A history a variant, in order of variants. `records` come in the order in which they were committed.
+
+    Of a job that comes several times the last record counts, and of a build the last word on it.
+    """
+    asked = query or Query()
+    jobs = {record.job.id: record for record in records}
+    builds = {key(record.build): record.build for record in records}
+    order = places(_asked_builds(list(builds.values()), asked))
+    tried: dict[Variant, dict[BuildKey, list[Tried]]] = defaultdict(lambda: defaultdict(list))
+    for record in jobs.values():
+        if key(record.build) in order:
+            for variant, each in _asked_attempts(record, asked):
+                tried[variant][key(record.build)].append(each)
+    return tuple(_history(variant, tried[variant], builds, order) for variant in sorted(tried))
+
+
+def _fate(tried: Tried, *, before_victim: bool) -> Fate:
+    outcome = tried.classified.attempt.outcome
+    if outcome is Outcome.SKIPPED:
+        return Fate.SKIPPED
+    if tried.struck or (tried.wordless and before_victim):
+        return Fate.VICTIM
+    if tried.job.died:
+        return Fate.LOST
+    return Fate.FAILED if outcome.bad else Fate.PASSED
+
+
+def _asked_builds(builds: list[Build], query: Query) -> list[Build]:
+    branch = Glob(query.branch) if query.branch else Glob("*")
+    builds = [build for build in builds if branch.matches(build.branch)]
+    if isinstance(query.since, timedelta):
+        since = max(build.created_at for build in builds) - query.since if builds else None
+    else:
+        since = query.since
+    return [
+        build
+        for build in builds
+        if (since is None or since <= build.created_at) and (query.until is None or build.created_at < query.until)
+    ]
+
+
+def _asked_attempts(record: JobRecord, query: Query) -> Iterator[tuple[Variant, Tried]]:
+    job = record.job
+    if not (contains(query.step or "*").matches(job.step) and contains(query.queue or "*").matches(job.queue)):
+        return
+    wanted = of_test(query.test or "*")
+    for ordinal, each in enumerate(record.attempts):
+        test = each.attempt.test
+        if wanted.matches(f"{test.classname}::{test.name}"):
+            yield Variant(test, job.step, job.queue, each.attempt.session_key), Tried(job, each, ordinal)
+
+
+@dataclass(slots=True)
+class _Streaks:
+    """Plain runs counted since the last told run, and the streaks before it."""
+
+    done: list[Streak] = field(default_factory=list)
+    orders: list[int] = field(default_factory=list)
+
+    def close(self) -> None:
+        if self.orders:
+            self.done.append(Streak(self.orders[0], self.orders[-1], len(self.orders)))
+            self.orders = []
+
+
+def _history(
+    variant: Variant, runs: dict[BuildKey, list[Tried]], builds: dict[BuildKey, Build], order: dict[BuildKey, int]
+) -> History:
+    told: list[Run] = []
+    passes, skips = _Streaks(), _Streaks()
+    for place, build in sorted((order[each], each) for each in runs):
+        attempts = sorted(runs[build], key=lambda tried: tried.order)
+        seen = set(fates(attempts))
+        if seen == {Fate.SKIPPED}:
+            skips.orders.append(place)
+        elif seen <= {Fate.SKIPPED, Fate.PASSED}:
+            passes.orders.append(place)
+        else:
+            passes.close()
+            skips.close()
+            told.append(_run(variant, builds[build], place, attempts))
+    passes.close()
+    skips.close()
+    return History(variant, tuple(told), tuple(passes.done), tuple(skips.done))
+
+
+def _run(variant: Variant, build: Build, place: int, attempts: Sequence[Tried]) -> Run:
+    judged = list(zip(fates(attempts), attempts, strict=True))
+    own = [fate for fate, _ in judged if fate in {Fate.FAILED, Fate.PASSED}]
+    first_failed = own[:1] == [Fate.FAILED]
+    cause = Fate.FAILED if Fate.FAILED in own else Fate.VICTIM
+    failures = [each for fate, each in judged if fate is cause]
+    retries = [each.job.retry_type for each in attempts if each.job.attempt > 0]
+    return Run(
+        variant=variant,
+        build=build.key,
+        order=place,
+        created_at=build.created_at,
+        verdict=verdict([fate for fate, _ in judged]),
+        first_failed=first_failed,
+        retried=first_failed and len(own) > 1,
+        recovered=first_failed and Fate.PASSED in own,
+        victim=any(fate is Fate.VICTIM for fate, _ in judged),
+        fingerprint=next((f.classified.attempt.fingerprint for f in failures if f.classified.attempt.fingerprint), ""),
+        signature=next((f.classified.signature for f in failures if f.classified.signature), ""),
+        agent=(failures or attempts)[0].job.agent,
+        retry_type=next((retry for retry in retries if retry), None),
+    )

@@ -1,0 +1,103 @@
+"""The counting SQL and the pure reference see the same runs in any history."""
+
+from __future__ import annotations
+
+import tempfile
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from flake_report.model.evidence import JobState, RetryType
+from flake_report.model.query import Query
+from flake_report.model.record import JobRecord
+from flake_report.model.results import Outcome
+from flake_report.rate import runs
+from flake_report.store import Store
+
+SUNDAY_NIGHT = datetime(2026, 11, 8, 23, tzinfo=UTC)
+"""An hour later a new week begins."""
+
+BLAMES = [("", ""), ("", ""), ("assertion", "test"), ("free-memory", "gpu-memory"), ("lost-agent", "agent")]
+MOSTLY_FAILED = [*Outcome, *[Outcome.FAILED] * 5, Outcome.PASSED]
+FEW_TESTS = [*["test_a"] * 4, "test_b[x-1]", "test_ü%_"]
+"""Few and failing, so that runs have several attempts and much to tell."""
+
+
+def attempts(make):
+    @st.composite
+    def draw_attempt(draw):
+        outcome = draw(st.sampled_from(MOSTLY_FAILED))
+        signature, blame = draw(st.sampled_from(BLAMES)) if outcome.bad else ("", "")
+        return make.attempt(
+            draw(st.sampled_from(FEW_TESTS)),
+            outcome,
+            signature=signature,
+            blame=blame,
+            number=draw(st.integers(0, 2)),
+            message=draw(st.sampled_from(["", "", "boom"])) if outcome.bad else "",
+            fingerprint=draw(st.sampled_from(["", "f1", "f2"])) if outcome.bad else "",
+            session=draw(st.sampled_from(["", "2", "10"])),
+            session_key=draw(st.sampled_from(["", "", "", "pytest v1"])),
+            known=draw(st.booleans()),
+        )
+
+    return draw_attempt()
+
+
+def histories(make):
+    @st.composite
+    def draw_history(draw) -> list[list[JobRecord]]:
+        """A few builds with a few jobs each, in commits; some jobs come again with other results."""
+        records: list[JobRecord] = []
+        for key in range(draw(st.integers(1, 4))):
+            build = make.build(
+                draw(st.one_of(st.none(), st.integers(1, 9))),
+                key=f"b{key}",
+                pipeline=draw(st.sampled_from(["ci", "nightly"])),
+                branch=draw(st.sampled_from(["main", "main", "topic"])),
+                created_at=SUNDAY_NIGHT + timedelta(hours=draw(st.integers(-200, 200))),
+            )
+            for name in draw(st.lists(st.sampled_from("xyz"), min_size=1, max_size=4)):
+                job = make.job(
+                    f"{key}{name}",
+                    step=draw(st.sampled_from(["unit", "unit", "unit", "kernels"])),
+                    queue=draw(st.sampled_from(["L4", "L4", "L4", "H100"])),
+                    agent=draw(st.sampled_from(["agent-1", "agent-2"])),
+                    attempt=draw(st.integers(0, 1)),
+                    retry_type=draw(st.sampled_from([None, *RetryType])),
+                    state=draw(st.sampled_from([*[JobState.FAILED] * 8, *JobState])),
+                    exit_status=draw(st.sampled_from([None, 0, 1, 1, 1, -1])),
+                    signal_reason=draw(st.sampled_from([*[""] * 6, "agent_stop"])),
+                    started_at=draw(st.sampled_from([None, SUNDAY_NIGHT, SUNDAY_NIGHT + timedelta(hours=1)])),
+                )
+                records.append(make.record(build, job, *draw(st.lists(attempts(make), max_size=8))))
+        cuts = draw(st.lists(st.integers(0, len(records)), max_size=3).map(sorted))
+        bounds = [0, *cuts, len(records)]
+        return [records[low:high] for low, high in zip(bounds, bounds[1:], strict=False)]
+
+    return draw_history()
+
+
+QUERIES = st.builds(
+    Query,
+    since=st.one_of(st.none(), st.just(SUNDAY_NIGHT), st.integers(0, 300).map(lambda hours: timedelta(hours=hours))),
+    until=st.one_of(st.none(), st.just(SUNDAY_NIGHT + timedelta(hours=50))),
+    branch=st.sampled_from([None, None, "main", "m*"]),
+    step=st.sampled_from([None, None, "kern"]),
+    queue=st.sampled_from([None, None, "L?"]),
+    test=st.sampled_from([None, None, "test_b[x", "v1.test_x::test_?", "tests/v1/test_x.py::test_ü%_"]),
+)
+
+
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data(), query=QUERIES)
+def test_every_history_counts_the_same_in_sql_and_in_the_reference(data, query, make) -> None:
+    commits = data.draw(histories(make))
+    with tempfile.TemporaryDirectory() as folder:
+        store = Store.create_or_open(str(Path(folder) / "store"))
+        for commit in commits:
+            store.ingest(commit)
+        counted = store.histories(query)
+    assert counted == runs.histories([record for commit in commits for record in commit], query)
