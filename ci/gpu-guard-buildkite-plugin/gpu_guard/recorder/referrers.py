@@ -1,0 +1,96 @@
+"""Who holds an object, in words: `test_x.KEPT[0]`, `Linear._parameters['weight']`, `a local of test_a`."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Sequence
+from types import CellType, FrameType, ModuleType
+from typing import Any
+
+_STEPS = 6
+"""Containers climbed from a tensor to a name; each step scans the heap once for all tensors together."""
+
+
+def describe_referrers(targets: Sequence[object], hidden: Sequence[object] = ()) -> list[str]:
+    """One description for each target, empty where nothing refers to it. `hidden` are containers of our own."""
+    chains = [_Chain(target) for target in targets]
+    ours = {id(chains), *map(id, chains), id(targets), *map(id, hidden)}
+    for _ in range(_STEPS):
+        open_chains = [chain for chain in chains if not chain.ended]
+        if not open_chains:
+            break
+        ends = [chain.end for chain in open_chains]
+        holders = gc.get_referrers(*ends)
+        ours |= {id(open_chains), id(ends), id(holders)}
+        for chain in open_chains:
+            chain.climb([holder for holder in holders if id(holder) not in ours])
+    return [chain.text for chain in chains]
+
+
+class _Chain:
+    """The way from one object up to something that has a name."""
+
+    def __init__(self, target: object) -> None:
+        self.end: object = target
+        self.text = ""
+        self.ended = False
+        self._seen = {id(target)}
+
+    def climb(self, holders: list[object]) -> None:
+        """Go one step up, to the holder that says most."""
+        mine = [holder for holder in holders if self._holds(holder)]
+        if not mine:
+            self.ended = True
+            return
+        best = min(mine, key=_rank)
+        self._seen.add(id(best))
+        self.text = _step(best, self.end) + self.text
+        self.ended = isinstance(best, (FrameType, type)) or _is_module_dict(best)
+        self.end = best
+
+    def _holds(self, holder: object) -> bool:
+        if id(holder) in self._seen or isinstance(holder, _Chain) or holder is self.__dict__:
+            return False
+        if isinstance(holder, FrameType) and holder.f_globals.get("__name__", "").startswith(__package__):
+            return False
+        return any(item is self.end for item in gc.get_referents(holder))
+
+
+def _rank(holder: object) -> int:
+    """Names first: a module's variable, a running function, a class; then objects; then nameless containers."""
+    if _is_module_dict(holder):
+        return 0
+    if isinstance(holder, (FrameType, type)):
+        return 1
+    return 3 if isinstance(holder, (dict, list, tuple, set, CellType)) else 2
+
+
+def _step(holder: object, held: object) -> str:
+    if isinstance(holder, FrameType):
+        # Which local it is stays unsaid: before Python 3.13 looking into a frame leaves a second reference there.
+        return f"a local of {holder.f_code.co_name} "
+    if isinstance(holder, dict):
+        key = next((key for key, value in list(dict.items(holder)) if value is held), None)
+        return f"{holder['__name__']}.{key}" if _is_module_dict(holder) else f"[{key!r}]"
+    if isinstance(holder, (list, tuple)):
+        return f"[{next((place for place, value in enumerate(holder) if value is held), '?')}]"
+    if isinstance(holder, ModuleType):
+        return holder.__name__
+    if isinstance(holder, CellType):
+        return " in a closure"
+    name = holder.__qualname__ if isinstance(holder, type) else type(holder).__qualname__
+    return name + _attribute(holder, held)
+
+
+def _attribute(holder: object, held: object) -> str:
+    try:
+        values: Any = object.__getattribute__(holder, "__dict__")  # past what a proxy would answer
+    except AttributeError:
+        return ""
+    if values is held:
+        return ""  # the step below named the key
+    return next((f".{key}" for key, value in list(values.items()) if value is held), "")
+
+
+def _is_module_dict(holder: object) -> bool:
+    return isinstance(holder, dict) and "__name__" in holder and "__spec__" in holder
