@@ -11,6 +11,7 @@ from flake_report.classify import fingerprint as prints
 from flake_report.classify.scan import Scan, match_text
 from flake_report.classify.signatures import SignatureTable, parse_table
 from flake_report.classify.verdict import causes
+from flake_report.collect.files import Warn, salvaged
 from flake_report.errors import FlakeReportError
 from flake_report.model.evidence import Blob, Evidence
 from flake_report.model.failure import Cause, Explanation
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from flake_report.model.query import Query
     from flake_report.model.record import IngestCounts
 
-Warn = Callable[[str], None]
-
 
 def signature_table(*user_files: tuple[str, str]) -> SignatureTable:
     """The packaged table, after the rows of `(name, text)` files that a user gave."""
@@ -42,7 +41,8 @@ def signature_table(*user_files: tuple[str, str]) -> SignatureTable:
 
 def explain(blob: Blob, table: SignatureTable) -> Explanation:
     """What one job log says of its job."""
-    log, found = read_log(blob, table)
+    damage: list[str] = []
+    log, found = read_log(blob, table, damage.append)
     return Explanation(
         log=blob.name,
         exit_status=log.exit_status,
@@ -50,23 +50,23 @@ def explain(blob: Blob, table: SignatureTable) -> Explanation:
         passed=sum(session.passed for session in log.sessions),
         failed=sum(session.failed + session.errors for session in log.sessions),
         causes=found,
-        warnings=tuple(str(warning) for warning in log.warnings),
+        warnings=(*damage, *(str(warning) for warning in log.warnings)),
     )
 
 
-def read_log(blob: Blob, table: SignatureTable) -> tuple[JobLog, tuple[Cause, ...]]:
+def read_log(blob: Blob, table: SignatureTable, warn: Warn) -> tuple[JobLog, tuple[Cause, ...]]:
     """One pass over a log: its outline, and the causes found in it."""
     outline, scan = Outline(), Scan(table, clean)
-    for block in blocks(blob.read()):
+    for block in blocks(salvaged(blob, warn)):
         outline.feed(block)
         scan.feed(block)
     log = outline.result()
     return log, causes(scan.matches(), log)
 
 
-def parse(blob: Blob) -> ReportSummary:
+def parse(blob: Blob, warn: Warn) -> ReportSummary:
     """What one result file holds, counted."""
-    return read_report(blob.name, blob.read(), lambda _attempt: None)
+    return read_report(blob.name, salvaged(blob, warn), lambda _attempt: None)
 
 
 def read(evidence: Evidence, table: SignatureTable) -> JobRecord:
@@ -77,13 +77,13 @@ def read(evidence: Evidence, table: SignatureTable) -> JobRecord:
     found: tuple[Cause, ...] = ()
     if evidence.log is not None:
         try:
-            log, found = read_log(evidence.log, table)
+            log, found = read_log(evidence.log, table, warnings.append)
             warnings += [f"{evidence.log.name}: {warning}" for warning in log.warnings]
         except FlakeReportError as error:
             warnings.append(str(error))
     for blob in evidence.reports:
         try:
-            summary = read_report(blob.name, blob.read(), attempts.append)
+            summary = read_report(blob.name, salvaged(blob, warnings.append), attempts.append)
             warnings += [f"{blob.name}: {warning}" for warning in summary.warnings]
         except FlakeReportError as error:
             warnings.append(str(error))

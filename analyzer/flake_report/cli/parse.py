@@ -33,7 +33,7 @@ def command(files: tuple[str, ...], form: str) -> int:
     status = 0
     for name in files:
         try:
-            read.append((name, flow.parse(open_blob(name, sys.stdin.buffer))))
+            read.append((name, flow.parse(open_blob(name, sys.stdin.buffer), warn)))
         except FlakeReportError as error:
             warn(error)
             status = 2
