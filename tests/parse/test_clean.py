@@ -11,7 +11,7 @@ from flake_report.parse.joblog import OVERWRITTEN, clean, unprefix
 ERASED = b"\x1b[K\x1b_bk;t=1745322210213\x07\r"
 
 LINES = {
-    "an agent's own line ends with one carriage return": (b"\x1b_bk;t=1745322209921\x07~~~ Running hook\r\n", "~~~ Running hook"),
+    "an agent's own line ends with one return": (b"\x1b_bk;t=1745322209921\x07~~~ Run hook\r\n", "~~~ Run hook"),
     "a child's line through a terminal ends with two": (b"Cloning into '.'...\r\r\n", "Cloning into '.'..."),
     "a second stamp hides nothing": (b"\x1b_bk;t=921\x07first \x1b_bk;t=922\x07second", "first second"),
     "a delta stamp": (b"\x1b_bk;dt=23\x07text", "text"),

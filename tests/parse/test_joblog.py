@@ -16,25 +16,26 @@ from flake_report.parse.joblog import Outline, blocks
 
 Read = Callable[[bytes], JobLog]
 
+STATUS = "\x1b[31m🚨 Error: The command exited with status {}\x1b[0m\r\n"
+HOOK = (
+    '🚨 Error: Error tearing down job executor: running "plugin x pre-exit" shell hook: '
+    "the plugin x pre-exit hook exited with status 9\n"
+)
 ENDS = {
-    "the command's own status": ("^^^ +++\n\x1b[31m🚨 Error: The command exited with status 2\x1b[0m\n^^^ +++\n", 2, ""),
-    "behind stamps and line ends": ("\x1b_bk;t=1783974787899\x07\x1b[31m🚨 Error: The command exited with status 1\x1b[0m\r\n", 1, ""),
+    "the command's own status": ("^^^ +++\n" + STATUS.format(2) + "^^^ +++\n", 2, ""),
+    "behind a stamp": ("\x1b_bk;t=1783974787899\x07" + STATUS.format(1), 1, ""),
     "in a log with text stamps": ("[2026-07-13T19:28:23Z] 🚨 Error: The command exited with status 137\n", 137, ""),
     "the user's command": ("user command error: exit status 3\n", 3, ""),
     "a plugin's command hook": ("user command error: The plugin docker command hook exited with status 125\n", 125, ""),
-    "the command goes before the hook that failed after it": (
-        '🚨 Error: Error tearing down job executor: running "plugin x pre-exit" shell hook: '
-        "the plugin x pre-exit hook exited with status 9\n🚨 Error: The command exited with status 4\n", 4, ""),
-    "a hook alone": (
-        '🚨 Error: Error tearing down job executor: running "plugin x pre-exit" shell hook: '
-        "the plugin x pre-exit hook exited with status 9\n", 9, ""),
+    "the command goes before the hook that failed after it": (HOOK + STATUS.format(4), 4, ""),
+    "a hook alone": (HOOK, 9, ""),
     "a signal": ("🚨 Error: The command was interrupted by a signal: signal: killed\n", None, "killed"),
     "the user's command by signal": ("user command error: signal: terminated\n", None, "terminated"),
     "a cancelled job": ("\x1b[90m# Received cancellation signal, interrupting\x1b[0m\n", None, "cancellation"),
     "GitHub's runner": ("2026-07-30T10:55:18.1234567Z ##[error]Process completed with exit code 2.\n", 2, ""),
     "a green job says nothing": ("~~~ Running commands\nall is well\n", None, ""),
     "talk of an exit is none": ("the child exited with status 7\nTest exited with status 3\n", None, ""),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("text", "status", "signal"), ENDS.values(), ids=ENDS)

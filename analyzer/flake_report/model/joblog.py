@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
@@ -76,6 +76,13 @@ class Region:
     kind: RegionKind
 
 
+def region_at(regions: Sequence[Region], line: int) -> Region | None:
+    """Of regions in order and without overlap, the one that holds this line."""
+    after = bisect_right(regions, line, key=lambda region: region.first_line)
+    region = regions[after - 1] if after else None
+    return region if region is not None and line <= region.last_line else None
+
+
 @dataclass(frozen=True, slots=True)
 class JobLog:
     """The outline of a job log. `exit_status` is None where the log does not say how the command ended.
@@ -96,9 +103,7 @@ class JobLog:
 
     def region_at(self, line: int) -> Region | None:
         """The test's region that holds this line, if one does."""
-        after = bisect_right(self.regions, line, key=lambda region: region.first_line)
-        region = self.regions[after - 1] if after else None
-        return region if region is not None and line <= region.last_line else None
+        return region_at(self.regions, line)
 
     def test_at(self, line: int) -> str | None:
         """The node id of the test that this line tells of; None where it tells of none."""

@@ -90,6 +90,7 @@ _PATTERNS: tuple[tuple[int, bytes], ...] = (
     (Landmark.GPU, rb"GPU \d+: \d+(?:\.\d+)?GiB/"),
     (Landmark.GPU, rb"out of memory\. Tried to allocate"),
     (Landmark.GPU, rb"NVIDIA-SMI \d"),
+    (Landmark.GPU, rb":[0-9A-Fa-f][0-9A-Fa-f]\.\d O"),
     (Landmark.GPU, rb"MiB / +\d+MiB"),
     (Landmark.GPU, rb"\d+MiB \|"),
 )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from flake_report.model.joblog import Block, JobLog
+from flake_report.model.joblog import Block, JobLog, region_at
 from flake_report.model.results import Attempt, ParseWarning
 
 from .exitstatus import ExitReader
+from .gpulog import GpuReader
 from .landmarks import Landmark, LandmarkFinder
 from .marks import mark
 from .pytestlog import PytestReader
@@ -23,6 +24,7 @@ class Outline:
         self._finder = LandmarkFinder()
         self._exit = ExitReader()
         self._pytest = PytestReader()
+        self._gpu = GpuReader()
         self._ends = 0
         self._last: bytes = b""
         self._warnings: list[ParseWarning] = []
@@ -40,6 +42,8 @@ class Outline:
             if kinds & Landmark.EXIT and self._exit.see(seen):
                 self._pytest.stop(line)
             self._pytest.see(seen)
+            if kinds & Landmark.GPU:
+                self._gpu.see(seen, tested=self._pytest.begun)
         self._pytest.keep(data[kept:])
         self._ends = line - 1 + data.count(b"\n", place)
         self._last = data[-1:] or self._last
@@ -61,6 +65,15 @@ class Outline:
         for ordinal, (one, key) in enumerate(zip(found, keys, strict=True), 1):
             attempts += attempts_of(one, ordinal, key, died=died or ordinal < len(found))
             self._warnings += warnings_of(one)
+        regions = regions_of(found)
+
+        def place(line: int) -> tuple[str, str]:
+            region = region_at(regions, line)
+            at = next(
+                (n for n, one in enumerate(found, 1) if one.session.first_line <= line <= one.session.last_line), 0
+            )
+            return str(at or ""), region.test if region else ""
+
         return JobLog(
             lines=self.lines,
             exit_status=self._exit.status,
@@ -68,7 +81,9 @@ class Outline:
             sessions=tuple(session_of(one.session) for one in found),
             attempts=tuple(attempts),
             warnings=tuple(self._warnings),
-            regions=regions_of(found),
+            regions=regions,
+            memory=self._gpu.memory(place),
+            engines=self._gpu.engines(place),
         )
 
     def _warn(self, message: str, line: int) -> None:

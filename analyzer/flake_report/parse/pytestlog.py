@@ -22,6 +22,10 @@ class PytestReader:
         self._done: list[PytestSession] = []
         self._commands = CommandQueue()
 
+    @property
+    def begun(self) -> bool:
+        return bool(self._open or self._done)
+
     def keep(self, data: bytes) -> None:
         """The raw text between two marks, for who wants it."""
         for session in self._open:
