@@ -121,8 +121,8 @@ def _out_of_memory(rng: Random) -> str:
     return (
         f"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate {_gib(rng, 20)} GiB. GPU 0 has a total"
         f" capacity of 22.05 GiB of which {_gib(rng, 3)} GiB is free. Process {rng.randint(100, 9999)} has 9.5 GiB"
-        " memory in use. Of the allocated memory 10.10 GiB is allocated by PyTorch, and 64.20 MiB is reserved by PyTorch"
-        " but unallocated."
+        " memory in use. Of the allocated memory 10.10 GiB is allocated by PyTorch, and 64.20 MiB is reserved by"
+        " PyTorch but unallocated."
     )
 
 

@@ -105,10 +105,10 @@ def test_a_snapshot_tells_who_holds_the_memory(outline: Read) -> None:
 
 def test_out_of_memory_names_the_holders_of_other_processes(outline: Read) -> None:
     (sample,) = outline(
-        b"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.35 GiB. GPU 0 has a total capacity of 14.74 GiB "
-        b"of which 1.71 GiB is free. Process 20929 has 550.00 MiB memory in use. Process 20932 has 11.89 GiB memory in "
-        b"use. Including non-PyTorch memory, this process has 836.00 MiB memory in use. Of the allocated memory 11.62 GiB "
-        b"is allocated by PyTorch, and 122.71 MiB is reserved by PyTorch but unallocated.\n"
+        b"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.35 GiB. GPU 0 has a total capacity of "
+        b"14.74 GiB of which 1.71 GiB is free. Process 20929 has 550.00 MiB memory in use. Process 20932 has 11.89 GiB "
+        b"memory in use. Including non-PyTorch memory, this process has 836.00 MiB memory in use. Of the allocated "
+        b"memory 11.62 GiB is allocated by PyTorch, and 122.71 MiB is reserved by PyTorch but unallocated.\n"
     ).memory
     assert sample.holders == (
         Holder(20929, "", 550 * MIB),

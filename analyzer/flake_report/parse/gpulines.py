@@ -6,8 +6,10 @@ vLLM prints sizes rounded to 0.01 GiB: what is read here is exact to about 5 MiB
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import TypeAlias
 
 from flake_report.model.record import Holder
 
@@ -39,10 +41,16 @@ _OUT = re.compile(
     rf"(?:CUDA|HIP|XPU|NPU) out of memory\. Tried to allocate {_SIZE}\. GPU (\d+) has a total capaci?ty of {_SIZE} "
     rf"of which {_SIZE} is free"
 )
+_NO_BLOCKS = re.compile("No available memory for the cache blocks")
+_KV_NEEDED = re.compile("KV cache is needed, which is larger")
+_ARGUMENTS = re.compile(r"non-default args: \{")
+_ENGINE = re.compile(r"LLM engine \(v")
+_UP = re.compile(r"init engine \(profile")
 _HOLDER = re.compile(rf"Process (\d+) has {_SIZE} memory in use|this process has {_SIZE} memory in use")
 _TORCH = re.compile(rf"Of the allocated memory {_SIZE} is allocated by PyTorch, .*?and {_SIZE} is reserved by PyTorch")
 _CLEANER = re.compile(r"gpu memory used(?:/total)? \((?:GiB|GB)\): (?P<each>(?:\d+=[\d.]+(?:/[\d.]+)?; ?)+)")
 _EACH = re.compile(r"(\d+)=([\d.]+)(?:/([\d.]+))?;")
+_LAST_SECOND = 1e11  # a larger number is no time of this millennium
 _STATUS = re.compile(rf"\s*GPU (\d+): {_N}GiB/{_N}GiB \(")
 
 STARTED = "started"
@@ -102,79 +110,102 @@ def logged(text: str) -> bool:
 
 def readings(text: str) -> list[Reading]:
     """Memory that a line reads off a device, an error's and a test tool's alike."""
-    if found := _SHORT.search(text):
-        return [Reading(found["device"] or "", free=gib(found[2]), total=gib(found[3]))]
-    if found := _OUT.search(text):
-        return [_out_of_memory(text, found)]
-    if found := _SNAPSHOT.search(text):
-        free, total, used, torch, _other, at = found.groups()
-        taken = datetime.fromtimestamp(float(at), UTC) if float(at) < 1e11 else None
-        return [Reading("", free=gib(free), total=gib(total), used=gib(used), torch=gib(torch), at=taken)]
-    if found := _PROFILING.search(text):
-        return [Reading("", free=gib(found[2]))]
-    if found := _CLEANER.search(text):
-        return [
-            Reading(index, used=gib(used), total=gib(total) if total else None)
-            for index, used, total in _EACH.findall(found["each"])
-        ]
-    if found := _STATUS.match(text):
-        return [Reading(found[1], used=gib(found[2]), total=gib(found[3]))]
+    for pattern, read in _READINGS:
+        if found := pattern.search(text):
+            return read(found)
     return []
 
 
-def _out_of_memory(text: str, found: re.Match[str]) -> Reading:
+def engine_fact(text: str) -> EngineFact | None:
+    """What a line tells of an engine that starts; None for a line that tells nothing.
+
+    Errors may stand in any line; the rest counts only where vLLM's own logger wrote it.
+    """
+    for pattern, learn in (*_FAILURES, *(_LOGGED_FACTS if logged(text) else ())):
+        if found := pattern.search(text):
+            return learn(found)
+    return None
+
+
+def _out_of_memory(found: re.Match[str]) -> list[Reading]:
     _, _, index, total, total_unit, free, free_unit = found.groups()
+    text = found.string
     holders = tuple(
         Holder(int(pid), "", _size(size, unit)) if pid else Holder(0, THIS_PROCESS, _size(own_size, own_unit))
         for pid, size, unit, own_size, own_unit in _HOLDER.findall(text)
     )
     torch = _TORCH.search(text)
     reserved = _size(torch[1], torch[2]) + _size(torch[3], torch[4]) if torch else None
-    return Reading(
-        f"cuda:{index}",
-        free=_size(free, free_unit),
-        total=_size(total, total_unit),
-        torch=reserved,
-        holders=holders,
+    return [
+        Reading(
+            f"cuda:{index}",
+            free=_size(free, free_unit),
+            total=_size(total, total_unit),
+            torch=reserved,
+            holders=holders,
+        )
+    ]
+
+
+def _snapshot(found: re.Match[str]) -> list[Reading]:
+    free, total, used, torch, _other, at = found.groups()
+    taken = datetime.fromtimestamp(float(at), UTC) if float(at) < _LAST_SECOND else None
+    return [Reading("", free=gib(free), total=gib(total), used=gib(used), torch=gib(torch), at=taken)]
+
+
+def _cleaner(found: re.Match[str]) -> list[Reading]:
+    return [
+        Reading(index, used=gib(used), total=gib(total) if total else None)
+        for index, used, total in _EACH.findall(found["each"])
+    ]
+
+
+def _short(found: re.Match[str]) -> EngineFact:
+    device, free, total, utilization, requested = found.groups()
+    sizes = {"free": gib(free), "total": gib(total), "requested": gib(requested)}
+    return EngineFact(outcome="free memory", device=device or "", utilization=float(utilization), sizes=sizes)
+
+
+def _begins(found: re.Match[str]) -> EngineFact:
+    utilization = _UTILIZATION.search(found.string)
+    return EngineFact(begins=True, utilization=float(utilization[1]) if utilization else None)
+
+
+def _usage(found: re.Match[str]) -> EngineFact:
+    device, free, total, utilization, requested, weight, activation, other = found.groups()
+    sizes = {"free": free, "total": total, "requested": requested, "weight": weight, "activation": activation}
+    sizes["non_torch"] = other
+    return EngineFact(
+        device=device or "",
+        utilization=float(utilization),
+        sizes={name: gib(size) for name, size in sizes.items() if size is not None},
     )
 
 
-def engine_fact(text: str) -> EngineFact | None:
-    """What a line tells of an engine that starts; None for a line that tells nothing."""
-    if found := _SHORT.search(text):
-        device, free, total, utilization, requested = found.groups()
-        sizes = {"free": gib(free), "total": gib(total), "requested": gib(requested)}
-        return EngineFact(False, "free memory", device or "", float(utilization), sizes)
-    if found := _PROFILING.search(text):
-        return EngineFact(outcome="profiling", sizes={"free": gib(found[1])})
-    if "No available memory for the cache blocks" in text:
-        return EngineFact(outcome="no cache blocks")
-    if "KV cache is needed, which is larger" in text:
-        return EngineFact(outcome="KV cache too small")
-    if _OUT.search(text):
-        return EngineFact(outcome=OUT_OF_MEMORY)
-    return _logged_fact(text) if logged(text) else None
+_READINGS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], list[Reading]]], ...] = (
+    (_SHORT, lambda found: [Reading(found["device"] or "", free=gib(found[2]), total=gib(found[3]))]),
+    (_OUT, _out_of_memory),
+    (_SNAPSHOT, _snapshot),
+    (_PROFILING, lambda found: [Reading("", free=gib(found[2]))]),
+    (_CLEANER, _cleaner),
+    (_STATUS, lambda found: [Reading(found[1], used=gib(found[2]), total=gib(found[3]))]),
+)
 
+_Facts: TypeAlias = tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], EngineFact]], ...]
 
-def _logged_fact(text: str) -> EngineFact | None:
-    if "non-default args: {" in text:
-        found = _UTILIZATION.search(text)
-        return EngineFact(begins=True, utilization=float(found[1]) if found else None)
-    if "LLM engine (v" in text:
-        return EngineFact()
-    if found := _WEIGHT.search(text):
-        return EngineFact(sizes={"weight": gib(found[1])})
-    if found := _KV.search(text):
-        return EngineFact(sizes={"kv": gib(found[1])})
-    if found := _USAGE.search(text):
-        device, free, total, utilization, requested, weight, activation, other = found.groups()
-        sizes = {"free": free, "total": total, "requested": requested, "weight": weight, "activation": activation}
-        sizes["non_torch"] = other
-        return EngineFact(
-            device=device or "",
-            utilization=float(utilization),
-            sizes={name: gib(size) for name, size in sizes.items() if size is not None},
-        )
-    if "init engine (profile" in text:
-        return EngineFact(outcome=STARTED)
-    return None
+_FAILURES: _Facts = (
+    (_SHORT, _short),
+    (_PROFILING, lambda found: EngineFact(outcome="profiling", sizes={"free": gib(found[1])})),
+    (_NO_BLOCKS, lambda _: EngineFact(outcome="no cache blocks")),
+    (_KV_NEEDED, lambda _: EngineFact(outcome="KV cache too small")),
+    (_OUT, lambda _: EngineFact(outcome=OUT_OF_MEMORY)),
+)
+
+_LOGGED_FACTS: _Facts = (
+    (_ARGUMENTS, _begins),
+    (_ENGINE, lambda _: EngineFact()),
+    (_WEIGHT, lambda found: EngineFact(sizes={"weight": gib(found[1])})),
+    (_KV, lambda found: EngineFact(sizes={"kv": gib(found[1])})),
+    (_USAGE, _usage),
+    (_UP, lambda _: EngineFact(outcome=STARTED)),
+)
