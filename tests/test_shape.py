@@ -24,7 +24,8 @@ ALLOWED = {
     "demo": FOUNDATION | {"collect"},
     "flow": FOUNDATION | STAGES | {"config"},
     "cli": FOUNDATION | {"flow", "config", "demo", "collect", "report", "classify"},
-    "__init__": FOUNDATION | {"flow"},
+    "__init__": {"api"},
+    "api": FOUNDATION | {"flow", "report"},
     "__main__": {"cli"},
 }
 """What a part of the package may import from the rest of it. Stages meet in `flow` alone."""

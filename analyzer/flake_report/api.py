@@ -1,0 +1,31 @@
+"""The public Python API: the numbers of `show` as a frame."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import pandas as pd
+
+from . import flow
+from .model.query import Query
+from .report.history import COLUMNS, row
+
+
+def rates(
+    store: str,
+    *,
+    since: datetime | timedelta | None = None,
+    branch: str | None = None,
+    step: str | None = None,
+    queue: str | None = None,
+    test: str | None = None,
+) -> pd.DataFrame:
+    """One row a test variant, worst first, columns as in `tests.csv`; shares are between 0 and 1, intervals 95 %.
+
+        frame = flake_report.rates("flake-report-store", since=timedelta(weeks=4), branch="main")
+        frame[frame.victim_runs > 0].groupby("signature").victim_runs.sum()
+
+    Arguments mean what the options of `show` mean. Raises `FlakeReportError` where there is no store.
+    """
+    query = Query(since=since, branch=branch, step=step, queue=queue, test=test)
+    return pd.DataFrame([row(one) for one in flow.show(store, query).tests], columns=list(COLUMNS))
