@@ -23,6 +23,11 @@ class PytestReader:
         self._commands = CommandQueue()
 
     @property
+    def at_work(self) -> bool:
+        """Whether a session runs: other runners' lines are its tests' output."""
+        return any(session.headed or session.told for session in self._open)
+
+    @property
     def begun(self) -> bool:
         return bool(self._open or self._done)
 

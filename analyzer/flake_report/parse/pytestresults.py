@@ -28,6 +28,10 @@ class PytestResults:
     quiet: bool
 
     @property
+    def first_line(self) -> int:
+        return self.session.first_line
+
+    @property
     def counts(self) -> dict[str, int]:
         return self.session.counts or {}
 

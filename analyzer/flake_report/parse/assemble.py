@@ -1,0 +1,81 @@
+"""What the readers of a log found, put together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from flake_report.model.joblog import JobLog, Region, Session, region_at
+from flake_report.model.results import Attempt, ParseWarning
+
+from .exitstatus import ExitReader
+from .gpulog import GpuReader
+from .pytestresults import PytestResults, attempts_of, regions_of, results, session_of, warnings_of
+from .pytestsession import PytestSession
+from .runnersession import RunnerSession, as_attempts, as_session
+from .sessionkey import session_key
+
+
+@dataclass(frozen=True, slots=True)
+class _Where:
+    """Session and test of a line; sessions are numbered from 1 in the order of their first lines."""
+
+    sessions: Sequence[Session]
+    regions: Sequence[Region]
+
+    def __call__(self, line: int) -> tuple[str, str]:
+        region = region_at(self.regions, line)
+        for ordinal, session in enumerate(self.sessions, 1):
+            if session.first_line <= line <= session.last_line:
+                return str(ordinal), region.test if region else ""
+        return "", ""
+
+
+def assemble(
+    lines: int,
+    *,
+    ended: ExitReader,
+    pytest: Iterable[PytestSession],
+    others: Iterable[RunnerSession],
+    gpu: GpuReader,
+    warnings: Iterable[ParseWarning],
+) -> JobLog:
+    """The outline: sessions of all runners in one row, their attempts in the same order."""
+    found: list[PytestResults | RunnerSession] = [*map(results, pytest), *others]
+    found.sort(key=lambda one: one.first_line)
+    over = ended.status is not None or bool(ended.signal)
+    keys = _session_keys(found)
+    attempts: list[Attempt] = []
+    warned = list(warnings)
+    for ordinal, (one, key) in enumerate(zip(found, keys, strict=True), 1):
+        if isinstance(one, RunnerSession):
+            attempts += as_attempts(one, ordinal)
+        else:
+            attempts += attempts_of(one, ordinal, key, died=over or ordinal < len(found))
+            warned += warnings_of(one)
+    sessions = [as_session(one) if isinstance(one, RunnerSession) else session_of(one.session) for one in found]
+    regions = regions_of([one for one in found if isinstance(one, PytestResults)])
+    where = _Where(sessions, regions)
+    return JobLog(
+        lines=lines,
+        exit_status=ended.status,
+        signal=ended.signal,
+        sessions=tuple(sessions),
+        attempts=tuple(attempts),
+        warnings=tuple(warned),
+        regions=regions,
+        memory=gpu.memory(where),
+        engines=gpu.engines(where),
+    )
+
+
+def _session_keys(found: Iterable[PytestResults | RunnerSession]) -> list[str]:
+    """A key for each session's command; equal ones are told apart by their order."""
+    seen: Counter[str] = Counter()
+    keys = []
+    for one in found:
+        key = "" if isinstance(one, RunnerSession) else session_key(one.session.command)
+        seen[key] += 1
+        keys.append(f"{key} #{seen[key]}" if key and seen[key] > 1 else key)
+    return keys
