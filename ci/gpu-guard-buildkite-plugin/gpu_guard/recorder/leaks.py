@@ -144,25 +144,32 @@ class LeakWatch:
         found = self._live()
         new = [tensor for tensor in found if not self._is_known(tensor)]
         self._remember(found)
-        below = {id(tensor) for tensor in self._below_fixtures()}
+        owners = self._owners()
         for tensor in new:
-            if id(tensor) in below:
-                place = _device(tensor)
-                grown[place] = grown[place]._replace(live=grown[place].live - tensors.size_of(tensor))
+            if id(tensor) in owners:
+                place, size = _device(tensor), tensors.size_of(tensor)
+                owners[id(tensor)].live[place] += size
+                grown[place] = grown[place]._replace(live=grown[place].live - size)
         size = _total(grown)
         if size < FLOOR:
             return None
-        mine = [tensor for tensor in new if id(tensor) not in below]
+        mine = [tensor for tensor in new if id(tensor) not in owners]
         self._left += [(weakref.ref(tensor), tensors.size_of(tensor), _device(tensor)) for tensor in mine]
         shown = mine if sum(part.live for part in grown) >= FLOOR else []
         referrers = {id(tensor): referrer for tensor, referrer in self._frozen.alive()}
         children = {pid for part in grown for pid, held in part.children.items() if held >= FLOOR}
         return Leak(size, tuple(tensors.listed(shown, referrers)), tuple(sorted(children)))
 
-    def _below_fixtures(self) -> list[object]:
+    def _owners(self) -> dict[int, _Owned]:
+        """The living fixture that each tensor hangs on, by the tensor's `id`."""
         torch = torchstate.loaded()
-        values = [value for owned in self._fixtures.values() for value in owned.values()]
-        return reachable(values, torch.Tensor) if torch is not None and values else []
+        if torch is None:
+            return {}
+        return {
+            id(tensor): owned
+            for owned in self._fixtures.values()
+            for tensor in reachable(owned.values(), torch.Tensor)
+        }
 
     def _fixtures_shrank(self, grown: list[Growth]) -> None:
         """Memory that went away in a test was a fixture's (an engine put to sleep): it will not give it back twice."""

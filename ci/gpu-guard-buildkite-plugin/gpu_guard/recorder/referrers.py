@@ -30,6 +30,8 @@ def describe_referrers(targets: Sequence[object], hidden: Sequence[object] = ())
 class _Chain:
     """The way from one object up to something that has a name."""
 
+    __slots__ = ("_seen", "end", "ended", "text")  # a dictionary of its own would refer to what it describes
+
     def __init__(self, target: object) -> None:
         self.end: object = target
         self.text = ""
@@ -43,13 +45,13 @@ class _Chain:
             self.ended = True
             return
         best = min(mine, key=_rank)
-        self._seen.add(id(best))
+        self._seen |= {id(best), id(_attributes(best))}
         self.text = _step(best, self.end) + self.text
         self.ended = isinstance(best, (FrameType, type)) or _is_module_dict(best)
         self.end = best
 
     def _holds(self, holder: object) -> bool:
-        if id(holder) in self._seen or isinstance(holder, _Chain) or holder is self.__dict__:
+        if id(holder) in self._seen or isinstance(holder, _Chain):
             return False
         if isinstance(holder, FrameType) and holder.f_globals.get("__name__", "").startswith(__package__):
             return False
@@ -83,13 +85,18 @@ def _step(holder: object, held: object) -> str:
 
 
 def _attribute(holder: object, held: object) -> str:
-    try:
-        values: Any = object.__getattribute__(holder, "__dict__")  # past what a proxy would answer
-    except AttributeError:
-        return ""
-    if values is held:
-        return ""  # the step below named the key
+    values = _attributes(holder)
+    if values is held or values is None:
+        return ""  # the step below named the key, or there is none
     return next((f".{key}" for key, value in list(values.items()) if value is held), "")
+
+
+def _attributes(holder: object) -> Any:
+    """An object's own dictionary, past what a proxy would answer; None where it has none."""
+    try:
+        return object.__getattribute__(holder, "__dict__")
+    except AttributeError:
+        return None
 
 
 def _is_module_dict(holder: object) -> bool:

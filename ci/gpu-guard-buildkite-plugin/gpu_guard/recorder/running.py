@@ -122,6 +122,7 @@ class Running:
         if attempt is None and not lines:
             return
         memory, leak = self._gpu.attempt_ends() if self._gpu is not None else ({}, None)
+        self._sampled = False
         line = attempt.record() if attempt is not None else None
         for one in [*lines, *([line] if line is not None else [])]:
             one.update(memory)

@@ -1,0 +1,189 @@
+"""Runs real pytest in its own process on test files written for the purpose, and reads what the recorder left."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import Element, parse
+
+import jsonschema
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+PLUGIN = ROOT / "ci" / "gpu-guard-buildkite-plugin"
+SCHEMA = jsonschema.Draft202012Validator(json.loads((PLUGIN / "gpu_guard" / "attempts.schema.json").read_text()))
+
+# Variables that would reach into the session under test from the one that tests it.
+FOREIGN = ("GPU_GUARD_", "PYTEST_", "BUILDKITE", "COV_", "FLAKE_REPORT_")
+
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "flake-report-tests"
+"""Environments that tests build are kept here, by what is in them: they cost half a minute once."""
+
+ENVIRONMENTS = {
+    "pytest 7": ["pytest==7.4.4", "pytest-rerunfailures==13.0", "pytest-xdist==3.5.0", "pytest-forked==1.6.0"],
+    "pytest 8": ["pytest==8.4.2", "pytest-rerunfailures==15.1", "pytest-xdist==3.6.1", "pytest-forked==1.7.5"],
+    "newest": ["pytest", "pytest-rerunfailures", "pytest-xdist", "flaky", "pytest-retry", "buildkite-test-collector==1.9.1"],
+    "python 3.9": ["pytest==8.4.2", "pytest-rerunfailures==15.1", "pytest-xdist==3.6.1"],
+}  # fmt: skip
+
+PLUGINS = {
+    "xdist": "xdist",
+    "rerunfailures": "pytest_rerunfailures",
+    "forked": "pytest_forked",
+    "flaky": "flaky.flaky_pytest_plugin",
+    "retry": "pytest_retry.retry_plugin",
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished session: what it printed, and the folder that the recorder wrote."""
+
+    code: int
+    output: str
+    folder: Path
+
+    @cached_property
+    def lines(self) -> list[dict[str, Any]]:
+        """The lines of the only attempts file, each one valid."""
+        (file,) = self.folder.glob("attempts-*.jsonl")
+        lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+        for line in lines:
+            SCHEMA.validate(line)
+        return lines
+
+    @property
+    def attempts(self) -> list[dict[str, Any]]:
+        return [line for line in self.lines if "nodeid" in line]
+
+    @property
+    def told(self) -> list[tuple[str, int, str]]:
+        """Name, number and outcome of each attempt, in the order of the file."""
+        return [(line["nodeid"].rpartition("::")[2], line["attempt"], line["outcome"]) for line in self.attempts]
+
+    def of(self, name: str) -> list[dict[str, Any]]:
+        """All attempts of the test of this name."""
+        return [line for line in self.attempts if line["nodeid"].rpartition("::")[2] == name]
+
+    @cached_property
+    def junit(self) -> dict[str, Element]:
+        """The test cases of the only JUnit file, by name."""
+        (file,) = self.folder.glob("junit-*.xml")
+        return {case.get("name", ""): case for case in parse(file).iter("testcase")}  # noqa: S314  # our own file
+
+
+class Runner:
+    """Writes files into a folder of its own and runs pytest there."""
+
+    def __init__(self, folder: Path, python: Path) -> None:
+        self.folder = folder
+        self.python = python
+        self.record = folder.parent / "record"
+        self.extra_env: dict[str, str] = {}
+
+    def write(self, files: Mapping[str, str]) -> None:
+        for name, text in files.items():
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+
+    def command(self, *arguments: str, plugins: tuple[str, ...] = ()) -> list[str]:
+        loaded = [word for name in ("gpu_guard.recorder", *plugins) for word in ("-p", PLUGINS.get(name, name))]
+        return [str(self.python), "-m", "pytest", *loaded, *arguments]
+
+    def environment(self, **more: str) -> dict[str, str]:
+        """This one without what is not meant for the session; no GPU, so that every machine gives the same."""
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
+        fixed = {"PYTHONPATH": str(PLUGIN), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "CUDA_VISIBLE_DEVICES": ""}
+        return {**kept, **fixed, "GPU_GUARD_RECORD": str(self.record), **self.extra_env, **more}
+
+    def run(self, files: Mapping[str, str] | str, *arguments: str, plugins: tuple[str, ...] = (), **env: str) -> Run:
+        """Run the session to its end. A lone text is `test_it.py`."""
+        self.write({"test_it.py": files} if isinstance(files, str) else files)
+        done = subprocess.run(
+            self.command(*arguments, plugins=plugins), cwd=self.folder, env=self.environment(**env),
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120, check=False,
+        )  # fmt: skip
+        return Run(done.returncode, done.stdout, self.record)
+
+
+@pytest.fixture
+def runner(tmp_path: Path) -> Runner:
+    """Sessions under the Python and the pytest that run this test."""
+    return _runner(tmp_path, Path(sys.executable))
+
+
+@pytest.fixture
+def runner_of(tmp_path: Path) -> Callable[[Path], Runner]:
+    """Sessions under another Python."""
+    return lambda python: _runner(tmp_path, python)
+
+
+def _runner(tmp_path: Path, python: Path) -> Runner:
+    folder = tmp_path / "suite"
+    folder.mkdir()
+    return Runner(folder, python)
+
+
+@pytest.fixture(scope="session")
+def environment() -> Callable[[str], Path]:
+    """The Python of one of ENVIRONMENTS, built where it is not there yet; no registry, no test."""
+    return _environment
+
+
+def _environment(name: str) -> Path:
+    packages = ENVIRONMENTS[name]
+    base = _python39() if name == "python 3.9" else Path(sys.executable)
+    digest = hashlib.sha256("\n".join([str(base.resolve()), *packages]).encode()).hexdigest()[:12]
+    folder = CACHE / f"{name.replace(' ', '-')}-{digest}"
+    python = folder / "bin" / "python"
+    if not (folder / "complete").is_file():
+        shutil.rmtree(folder, ignore_errors=True)
+        subprocess.run([base, "-m", "venv", folder], check=True)
+        pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages]
+        done = subprocess.run(pip, capture_output=True, text=True, check=False)
+        if "Connection" in done.stderr:
+            pytest.skip("the package registry cannot be reached")
+        assert done.returncode == 0, done.stderr
+        (folder / "complete").touch()
+    return python
+
+
+def _python39() -> Path:
+    """A real Python 3.9: on PATH, or among those that pyenv keeps off it."""
+    kept = sorted((Path.home() / ".pyenv" / "versions").glob("3.9.*/bin/python3.9"))
+    for found in (shutil.which("python3.9"), *kept):
+        if found is not None and subprocess.run([found, "-c", ""], capture_output=True, check=False).returncode == 0:
+            return Path(found)
+    pytest.skip("no Python 3.9 on this machine")
+
+
+@pytest.fixture(scope="session")
+def nvml_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a `libnvidia-ml.so.1` that answers from a text file: stubs/nvml.c."""
+    pytest.importorskip("pynvml", reason="nvidia-ml-py is not installed")
+    folder = tmp_path_factory.mktemp("driver")
+    source = Path(__file__).parent / "stubs" / "nvml.c"
+    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", folder / "libnvidia-ml.so.1", source], check=True)
+    return folder
+
+
+@pytest.fixture
+def gpu_runner(runner: Runner, nvml_library: Path, tmp_path: Path) -> Runner:
+    """Sessions on a machine with one stub GPU, and a stub torch that fills it."""
+    state = tmp_path / "gpu-state"
+    state.write_text("gpu GPU-stub-0 24117248000 419430400 0\n")
+    runner.extra_env = {
+        "LD_LIBRARY_PATH": str(nvml_library), "NVML_STUB_STATE": str(state), "CUDA_VISIBLE_DEVICES": "0",
+        "PYTHONPATH": f"{PLUGIN}:{Path(__file__).parent / 'stubs'}",
+    }  # fmt: skip
+    return runner

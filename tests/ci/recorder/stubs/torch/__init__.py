@@ -1,0 +1,96 @@
+"""As much of torch as the recorder looks at, with GPU memory that is only numbers in the stub driver's file.
+
+Real torch on a real GPU is used in `gpu/`; this stands in for it where there is none, so that what the recorder
+makes of the numbers can be tested everywhere. Freed memory stays in a cache, as in torch's own allocator.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+from types import SimpleNamespace
+
+MIB = 2**20
+CONTEXT = 520 * MIB
+TOTAL, RESERVED = 23_000 * MIB, 400 * MIB
+
+_live = 0
+_cached = 0
+_started = False
+children: dict[int, int] = {}
+strangers: dict[int, int] = {1: 0}
+
+
+def publish() -> None:
+    """Write what the driver would list now."""
+    lines = [f"gpu GPU-stub-0 {TOTAL} {RESERVED} 0"]
+    if _started:
+        lines.append(f"process {os.getpid()} {CONTEXT + _live + _cached}")
+    lines += [f"process {pid} {size}" for pid, size in {**children, **strangers}.items() if size]
+    draft = Path(os.environ["NVML_STUB_STATE"] + ".draft")
+    draft.write_text("\n".join(lines) + "\n")
+    draft.replace(os.environ["NVML_STUB_STATE"])
+
+
+class _Storage:
+    def __init__(self, size: int) -> None:
+        global _live, _cached, _started
+        self.size = size
+        _started = True
+        _cached = max(0, _cached - size)
+        _live += size
+        publish()
+
+    def __del__(self) -> None:
+        global _live, _cached
+        _live -= self.size
+        _cached += self.size
+        publish()
+
+    def nbytes(self) -> int:
+        return self.size
+
+    def data_ptr(self) -> int:
+        return id(self)
+
+
+class Tensor:
+    """A tensor of bytes on device 0."""
+
+    dtype = "torch.uint8"
+    device = SimpleNamespace(type="cuda", index=0)
+
+    def __init__(self, *shape: int) -> None:
+        self.shape = shape
+        self._storage = _Storage(math.prod(shape))
+
+    def numel(self) -> int:
+        return math.prod(self.shape)
+
+    def element_size(self) -> int:
+        return 1
+
+    def untyped_storage(self) -> _Storage:
+        return self._storage
+
+
+def empty(*shape: int) -> Tensor:
+    return Tensor(*shape)
+
+
+def _empty_cache() -> None:
+    global _cached
+    _cached = 0
+    publish()
+
+
+def _stats(device: int) -> dict[str, dict[str, dict[str, int]]]:
+    assert device == 0
+    counted = {"allocated_bytes": _live, "reserved_bytes": _live + _cached}
+    return {name: {"all": {"current": size}} for name, size in counted.items()}
+
+
+cuda = SimpleNamespace(
+    is_initialized=lambda: _started, device_count=lambda: 1, empty_cache=_empty_cache, memory_stats_as_nested_dict=_stats
+)

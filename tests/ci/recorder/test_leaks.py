@@ -1,0 +1,297 @@
+"""Who left GPU memory, told right: sessions on a stub GPU whose every byte is written down."""
+
+from __future__ import annotations
+
+import pytest
+
+MIB = 2**20
+GIB = 2**30
+
+LEAK = """
+import torch
+KEPT = []
+MIB = 2**20
+
+def test_before(): pass
+
+def test_innocent_user():
+    a = torch.empty(3000, MIB)
+    del a
+
+def test_leaks():
+    KEPT.append(torch.empty(5000, MIB))
+    KEPT.append(torch.empty(200, MIB))
+
+def test_after(): pass
+
+def test_last(): torch.empty(64, MIB)
+"""
+
+
+def leaks(run):
+    return {line["nodeid"].rpartition("::")[2]: line["leak"] for line in run.attempts if "leak" in line}
+
+
+def test_the_test_that_keeps_tensors_is_named_and_no_other(gpu_runner):
+    run = gpu_runner.run(LEAK)
+    assert run.code == 0, run.output
+    assert list(leaks(run)) == ["test_leaks"]
+    leak = leaks(run)["test_leaks"]
+    assert leak["bytes"] == 5200 * MIB
+    assert [(tensor["shape"], tensor["bytes"]) for tensor in leak["tensors"]] == [
+        ([5000, MIB], 5000 * MIB), ([200, MIB], 200 * MIB)
+    ]  # fmt: skip
+    assert [tensor["referrer"] for tensor in leak["tensors"]] == ["test_it.KEPT[0]", "test_it.KEPT[1]"]
+    assert "test_it.py::test_leaks left 5.1 GiB in 5000×1048576 torch.uint8 in test_it.KEPT[0]" in run.output
+    assert "; the next two tests started with 5.1 GiB less" in run.output or "the next two tests started with" in run.output
+
+
+def test_memory_is_told_before_and_after_each_test(gpu_runner):
+    run = gpu_runner.run(LEAK)
+    (device,) = run.lines[0]["devices"]
+    assert device == {"index": 0, "uuid": "GPU-stub-0", "name": "Stub GPU", "total_bytes": (23000 - 400) * MIB}
+    (memory,) = run.of("test_leaks")[0]["memory"]
+    assert memory["torch_reserved_before"] == 3000 * MIB  # the innocent one's cache
+    assert memory["torch_allocated_after"] == 5200 * MIB
+    assert memory["used_after"] == 520 * MIB + memory["torch_reserved_after"]
+    assert memory["free_after"] == device["total_bytes"] - memory["used_after"]
+    assert memory["at_before"] < memory["at_after"]
+    (holder,) = run.of("test_leaks")[0]["holders"]
+    assert holder == {"pid": run.lines[0]["pid"], "name": holder["name"], "bytes": memory["used_after"]}
+    assert "torch_reserved_before" in run.of("test_before")[0]["memory"][0]
+
+
+FIXTURES = """
+import gc, pytest, torch
+KEPT = []
+MIB = 2**20
+
+@pytest.fixture(scope="module")
+def engine():
+    held = [torch.empty(6000, MIB)]
+    yield held
+    held.clear()
+
+@pytest.fixture
+def weights(): return torch.empty(1000, MIB)
+
+def test_with_engine(engine): pass
+
+def test_grows_the_engine(engine): engine.append(torch.empty(1500, MIB))
+
+def test_with_weights(weights): assert weights.numel()
+
+def test_leaks_beside_the_engine(engine): KEPT.append(torch.empty(800, MIB))
+
+def test_is_the_last_user(engine): pass
+"""
+
+
+def test_what_a_longer_lived_fixture_holds_is_no_leak(gpu_runner):
+    run = gpu_runner.run(FIXTURES)
+    assert run.code == 0, run.output
+    assert {name: leak["bytes"] for name, leak in leaks(run).items()} == {"test_leaks_beside_the_engine": 800 * MIB}
+
+
+def test_a_fixture_that_gives_nothing_back_leaks_where_it_ends(gpu_runner):
+    run = gpu_runner.run(FIXTURES.replace("held.clear()", "KEPT.append(held)"))
+    found = {name: leak["bytes"] for name, leak in leaks(run).items()}
+    assert found == {"test_leaks_beside_the_engine": 800 * MIB, "test_is_the_last_user": 7500 * MIB}
+
+
+def test_a_fixture_put_to_sleep_in_a_test_is_no_leak_when_it_ends(gpu_runner):
+    text = FIXTURES.replace("engine.append(torch.empty(1500, MIB))", "engine.clear()")
+    assert list(leaks(gpu_runner.run(text))) == ["test_leaks_beside_the_engine"]
+
+
+def test_each_of_two_leaks_is_named_although_the_second_frees_the_first(gpu_runner):
+    text = """
+import gc, torch
+gc.disable()
+MIB = 2**20
+class Engine:
+    def __init__(self, mib):
+        self.me = self
+        self.cache = torch.empty(mib, MIB)
+
+def test_first(): Engine(4000)
+
+def test_second():
+    gc.collect()
+    Engine(4000)
+
+def test_third(): pass
+"""
+    run = gpu_runner.run(text)
+    assert {name: leak["bytes"] for name, leak in leaks(run).items()} == {"test_first": 4000 * MIB, "test_second": 4000 * MIB}
+    assert leaks(run)["test_first"]["tensors"][0]["referrer"] == "Engine.cache"
+
+
+def test_what_gc_freeze_hides_is_found(gpu_runner):
+    text = """
+import gc, torch
+gc.disable()
+class Engine:
+    def __init__(self):
+        self.me = self
+        self.cache = torch.empty(4000, 2**20)
+        gc.freeze()
+
+def test_builds_an_engine():
+    Engine()
+    assert not [item for item in gc.get_objects() if isinstance(item, torch.Tensor)]
+"""
+    run = gpu_runner.run(text)
+    assert run.code == 0, run.output
+    (tensor,) = leaks(run)["test_builds_an_engine"]["tensors"]
+    assert (tensor["shape"], tensor["referrer"]) == ([4000, MIB], "Engine.cache")
+
+
+def test_cleaning_takes_garbage_and_cache_away_and_leaves_what_lives(gpu_runner):
+    text = """
+import gc, torch
+gc.disable()
+KEPT = []
+class Engine:
+    def __init__(self):
+        self.me = self
+        self.cache = torch.empty(4000, 2**20)
+
+def test_garbage(): Engine()
+
+def test_keeps(): KEPT.append(Engine())
+"""
+    run = gpu_runner.run(text, "--gpu-guard-clean")
+    assert {name: leak["bytes"] for name, leak in leaks(run).items()} == {"test_keeps": 4000 * MIB}
+    assert run.of("test_garbage")[0]["memory"][0]["torch_reserved_after"] == 0
+
+
+def test_memory_of_others_is_nobodys_leak(gpu_runner):
+    text = """
+import torch
+def test_beside_a_newcomer():
+    torch.strangers[1] = 9000 * 2**20
+    torch.publish()
+"""
+    run = gpu_runner.run(text)
+    assert not leaks(run)
+    assert run.of("test_beside_a_newcomer")[0]["holders"][0]["pid"] == 1
+
+
+def test_a_child_that_stays_is_the_leak_of_the_test_that_started_it(gpu_runner):
+    text = """
+import os, subprocess, sys, torch
+STARTED = []
+
+def test_leaves_an_engine():
+    shell = subprocess.Popen(["sh", "-c", "sleep 30 & echo $!"], stdout=subprocess.PIPE, text=True)
+    STARTED.append(int(shell.stdout.readline()))   # an orphan by now
+    shell.wait()
+    torch.children[STARTED[0]] = 7000 * 2**20
+    torch.publish()
+
+def test_next(): pass
+
+def test_ends_it():
+    os.kill(STARTED[0], 9)
+    torch.children.clear()
+    torch.publish()
+"""
+    run = gpu_runner.run(text)
+    assert run.code == 0, run.output
+    assert {name: leak["bytes"] for name, leak in leaks(run).items()} == {"test_leaves_an_engine": 7000 * MIB}
+    assert "test_leaves_an_engine left 6.8 GiB in sleep (pid" in run.output
+
+
+def test_memory_that_comes_back_in_a_moment_is_no_leak(gpu_runner):
+    text = """
+import subprocess, threading, torch
+
+def test_stops_its_engine():
+    child = subprocess.Popen(["sleep", "30"])
+    torch.children[child.pid] = 7000 * 2**20
+    torch.publish()
+    def end():
+        child.kill()
+        child.wait()
+        torch.children.clear()
+        torch.publish()
+    threading.Timer(1.0, end).start()
+
+def test_next(): pass
+"""
+    run = gpu_runner.run(text)
+    assert not leaks(run)
+    assert run.of("test_stops_its_engine")[0]["memory"][0]["used_after"] == 0
+
+
+def test_where_the_driver_lists_no_process_growth_beyond_torch_counts(gpu_runner):
+    text = """
+import os, torch
+from pathlib import Path
+
+def hold(mib):
+    Path(os.environ["NVML_STUB_STATE"]).write_text(f"gpu GPU-stub-0 {torch.TOTAL} {torch.RESERVED} 0\\nunlisted {mib * 2**20}\\nnolist\\n")
+
+hold(100)
+def test_small(): hold(150)
+def test_large(): hold(4150)
+def test_after(): pass
+"""
+    run = gpu_runner.run(text)
+    assert {name: leak["bytes"] for name, leak in leaks(run).items()} == {"test_large": 4000 * MIB}
+    assert all("holders" not in line or line["holders"] == [] for line in run.attempts)
+
+
+def test_a_rerun_starts_with_what_the_failed_attempt_left(gpu_runner):
+    text = """
+import torch
+KEPT = []
+def test_it():
+    KEPT.append(torch.empty(2000, 2**20))
+    assert len(KEPT) == 2
+"""
+    run = gpu_runner.run(text, "--reruns=1", plugins=("rerunfailures",))
+    first, second = run.of("test_it")
+    assert [line["leak"]["bytes"] for line in (first, second)] == [2000 * MIB] * 2
+    assert first["memory"][0]["used_after"] == second["memory"][0]["used_before"]
+
+
+@pytest.mark.parametrize("workers", ["-n1", "-n2"])
+def test_workers_send_memory_and_leaks(workers, gpu_runner):
+    run = gpu_runner.run(LEAK, workers, "--dist=loadfile", plugins=("xdist",))
+    assert {name: leak["bytes"] for name, leak in leaks(run).items()} == {"test_leaks": 5200 * MIB}
+    assert all("free_after" in line["memory"][0] for line in run.attempts)
+    assert run.lines[0]["devices"]
+
+
+def test_the_last_test_of_a_dead_worker_keeps_what_was_measured_before(gpu_runner):
+    run = gpu_runner.run(LEAK + "\nimport os\ndef test_zz(): os._exit(3)\n", "-n1", plugins=("xdist",))
+    (crash,) = run.of("test_zz")
+    assert crash["outcome"] == "crashed"
+    assert crash["memory"][0]["torch_reserved_before"] >= 5200 * MIB
+    assert "free_after" not in crash["memory"][0]
+    assert [line["outcome"] for line in run.of("test_last")] == ["passed"]
+
+
+def test_forked_tests_are_measured_from_outside(gpu_runner, environment):
+    gpu_runner.python = environment("pytest 8")
+    gpu_runner.extra_env["PYTHONPATH"] += f":{site_of_pynvml()}"
+    text = """
+import subprocess, torch
+def test_leaves_an_engine():
+    child = subprocess.Popen(["sleep", "5"], stdout=subprocess.DEVNULL)
+    torch.children[child.pid] = 7000 * 2**20
+    torch.publish()
+
+def test_next(): pass
+"""
+    run = gpu_runner.run(text, "--forked", plugins=("forked",))
+    assert {name: leak["bytes"] for name, leak in leaks(run).items()} == {"test_leaves_an_engine": 7000 * MIB}
+    assert run.of("test_next")[0]["memory"][0]["used_before"] == 7000 * MIB
+
+
+def site_of_pynvml() -> str:
+    import pynvml
+
+    return str(pynvml.__file__).rpartition("/")[0]
