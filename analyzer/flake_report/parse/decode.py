@@ -28,6 +28,7 @@ _TEXT = re.compile(
 _WIDE = re.compile(r"utf[-_]?(16|32)([-_]?[lb]e)?|ucs[-_]?[24]", re.IGNORECASE)
 # Control characters that XML 1.0 does not allow, mapped so that a table look-up over bytes finds one.
 _CONTROLS = bytes(0x20 if code < 0x20 and code not in b"\t\n\r" else code for code in range(256))
+_FORBIDDEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _FALLBACK = "flake-report-latin-1"
 
 
@@ -82,7 +83,7 @@ def _unknown(name: str, problems: Problems) -> str:
 def text_blocks(raw: Iterable[bytes], problems: Problems) -> Iterator[str]:
     """Blocks of bytes as text with the line ends of XML (line feed alone); what cannot be decoded is told."""
     decoder: codecs.IncrementalDecoder | None = None
-    encoding, line, ends_in_return = "", 1, False
+    encoding, offset, ends_in_return = "", 0, False
     for block in raw:
         first = decoder is None
         if decoder is None:
@@ -91,8 +92,9 @@ def text_blocks(raw: Iterable[bytes], problems: Problems) -> Iterator[str]:
         state = decoder.getstate()
         try:
             text = decoder.decode(block)
-        except UnicodeDecodeError:
-            problems.damage(f"bytes that are not {encoding}, read as Latin-1", f"line {line} and later")
+        except UnicodeDecodeError as error:
+            place = f"byte {offset + error.start:,} and later"
+            problems.damage(f"bytes that are not {encoding}, read as Latin-1", place)
             decoder = codecs.getincrementaldecoder(encoding)(_FALLBACK)
             decoder.setstate(state)
             text = decoder.decode(block)
@@ -105,8 +107,11 @@ def text_blocks(raw: Iterable[bytes], problems: Problems) -> Iterator[str]:
             text = text[:-1]
         if "\r" in text:
             text = text.replace("\r\n", "\n").replace("\r", "\n")
-        text = _without_nulls(block, text, line, problems)
-        line += text.count("\n")
+        if block.translate(_CONTROLS) is not block and (found := _FORBIDDEN.search(text)):
+            # Wide encodings have zero bytes in most characters: only the text itself tells.
+            problems.damage("characters that XML does not allow", f"about byte {offset + found.start():,}")
+            text = text.replace("\0", "\ufffd")  # no later reader can hold it; others may be colours, and stay
+        offset += len(block)
         yield text
     if decoder is not None:
         yield from _rest(decoder, ends_in_return=ends_in_return, problems=problems)
@@ -119,18 +124,3 @@ def _rest(decoder: codecs.IncrementalDecoder, *, ends_in_return: bool, problems:
         problems.damage("ends in the middle of a character")
         rest = ""
     yield ("\n" if ends_in_return else "") + rest
-
-
-def _without_nulls(block: bytes, text: str, line: int, problems: Problems) -> str:
-    """Tells of characters that XML does not allow; they stay, but for NUL, which no later reader can hold."""
-    if block.translate(_CONTROLS) is not block:
-        # In wide encodings zero bytes are half of each character: look at the text itself.
-        found = _FORBIDDEN.search(text)
-        if found:
-            where = line + text.count("\n", 0, found.start())
-            problems.damage("characters that XML does not allow", f"line {where}")
-            return text.replace("\0", "\ufffd")
-    return text
-
-
-_FORBIDDEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")

@@ -7,12 +7,12 @@ from .xmltext import plain
 
 
 class Excerpt:
-    """Collects pieces of one text, raw; references are resolved when the text is asked for."""
+    """Collects pieces of one text, as written; references are resolved when the text is asked for."""
 
     __slots__ = ("_cut", "_pieces", "_size")
 
     def __init__(self) -> None:
-        self._pieces: list[str] = []
+        self._pieces: list[tuple[str, bool]] = []
         self._size = 0
         self._cut = 0
 
@@ -20,25 +20,24 @@ class Excerpt:
         """A further piece; `literal` for one that holds no references, as in CDATA."""
         if len(piece) > 2 * limits.TEXT:
             self._cut += len(piece) - 2 * limits.TEXT
-            for part in (piece[: limits.TEXT], piece[-limits.TEXT :]):
-                self._pieces.append(part if literal else plain(part))
+            self._pieces += [(piece[: limits.TEXT], literal), (piece[-limits.TEXT :], literal)]
             self._size += 2 * limits.TEXT
         else:
-            self._pieces.append(piece if literal else plain(piece))
+            self._pieces.append((piece, literal))
             self._size += len(piece)
         if self._size > 4 * limits.TEXT:
-            self._shrink()
-
-    def _shrink(self) -> None:
-        text = "".join(self._pieces)
-        self._cut += len(text) - 2 * limits.TEXT
-        self._pieces = [text[: limits.TEXT], text[-limits.TEXT :]]
-        self._size = 2 * limits.TEXT
+            text = self._joined()
+            self._cut += len(text) - 2 * limits.TEXT
+            self._pieces = [(text[: limits.TEXT], True), (text[-limits.TEXT :], True)]
+            self._size = 2 * limits.TEXT
 
     def text(self) -> str:
         """What was kept, with a line in place of what was cut."""
-        text = "".join(self._pieces)
+        text = self._joined()
         return clip(text, already=self._cut) if self._cut or len(text) > limits.TEXT else text
+
+    def _joined(self) -> str:
+        return "".join([piece if literal else plain(piece) for piece, literal in self._pieces])
 
 
 def clip(text: str, *, limit: int = limits.TEXT, already: int = 0) -> str:

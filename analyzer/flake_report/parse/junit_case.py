@@ -37,6 +37,10 @@ class Suite(NamedTuple):
     dialect: Dialect
 
 
+NO_SUITE = Suite(0, "", "", "", None, Dialect.OTHER)
+"""What a case outside any suite is in."""
+
+
 class Case(NamedTuple):
     """A `<testcase>`. `output` is what it printed; `category` its outcome by the usual way of counting."""
 
@@ -50,13 +54,6 @@ class Case(NamedTuple):
     output: str
     checks: bool
     """Whether several failures are known to be checks of one attempt."""
-
-
-class Run(NamedTuple):
-    """Plain passes that follow each other, as they stand in the file; `keys` are their attributes' names, in order."""
-
-    text: str
-    keys: tuple[str, ...]
 
 
 PASSED, FAILED, ERROR, SKIPPED = "p", "f", "e", "s"

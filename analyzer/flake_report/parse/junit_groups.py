@@ -6,18 +6,19 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TypeAlias
 
 from flake_report.model.results import Phase
 
 from . import limits
-from .junit_case import PASSED, Case, Run, Suite
+from .junit_case import NO_SUITE, PASSED, Case, Suite
 from .junit_dialect import Dialect
 from .junit_held import Held
-from .junit_rows import rows
+from .junit_simple import Run, Simple, case_of, rows
 from .junit_tries import pytest_phase
 from .problems import Problems
 
-Key = int
+Key: TypeAlias = int
 """The hash of an identity: 64 bits, so that no two are equal by chance."""
 
 TEARDOWN = "t"
@@ -65,40 +66,58 @@ def identity(suite: Suite, classname: str, name: str) -> Key:
     return hash((classname, name))
 
 
-def groups_of(held: Held, cases: int, problems: Problems) -> dict[Key, Group]:
-    """Every identity that has more than one element, with what that means."""
+@dataclass(slots=True)
+class Grouping:
+    """Every identity that has more than one element; and the pytest suites that hold attempts of nobody knows what.
+
+    Under xdist and pytest-rerunfailures, an attempt that crashed its worker is an element without any name.
+    """
+
+    groups: dict[Key, Group] = field(default_factory=dict)
+    losing: frozenset[int] = frozenset()
+
+
+def grouping_of(held: Held, cases: int, problems: Problems) -> Grouping:
+    """What the elements of a file are to each other."""
     twice = _exact(held, None) if cases <= limits.EXACT_CASES else _exact(held, _rough(held))
-    if not twice:
-        return {}
     if len(twice) > limits.REPEATED:
         problems.note(f"more than {limits.REPEATED:,} tests have several elements: the rest stays apart")
         twice = set(list(twice)[: limits.REPEATED])
     groups: dict[Key, Group] = defaultdict(Group)
-    elements: dict[int, int] = defaultdict(int)
-    for key, suite, letter in _elements(held):
-        elements[suite.number] += 1
+    events: dict[int, int] = defaultdict(int)
+    losing: set[int] = set()
+    for key, suite, letter, outcomes in _elements(held):
+        if key is None:
+            losing.add(suite.number)
+        events[suite.number] += outcomes
         if key in twice:
             group = groups[key]
             group.letters += letter
             if not group.suites or group.suites[-1] is not suite:
                 group.suites.append(suite)
-    _decide(groups, elements)
-    return dict(groups)
+    _decide(groups, events)
+    return Grouping(dict(groups), frozenset(losing))
 
 
-def _elements(held: Held) -> Iterator[tuple[Key, Suite, str]]:
-    suite: Suite | None = None
+def _elements(held: Held) -> Iterator[tuple[Key | None, Suite, str, int]]:
+    """For each case: its identity, suite, letter, and how many outcomes pytest would count for it.
+
+    Nameless cases are left out, they are never the same; but for those of pytest, whose identity is None.
+    """
+    suite = NO_SUITE
     for entry in held:
         if isinstance(entry, Suite):
             suite = entry
-        elif suite is None:
-            continue
         elif isinstance(entry, Run):
             for classname, name, _time, _file in rows(entry):
-                if name:
-                    yield identity(suite, classname, name), suite, PASSED
-        elif entry.name:
-            yield identity(suite, entry.classname, entry.name), suite, _letter(entry, suite)
+                if name or suite.dialect is Dialect.PYTEST:
+                    yield identity(suite, classname, name) if name else None, suite, PASSED, 1
+        else:
+            case = case_of(entry) if isinstance(entry, Simple) else entry
+            if case.name or suite.dialect is Dialect.PYTEST:
+                letter = _letter(case, suite)
+                outcomes = 2 if letter == TEARDOWN and len(case.parts) == 1 else max(1, len(case.parts))
+                yield identity(suite, case.classname, case.name) if case.name else None, suite, letter, outcomes
 
 
 def _letter(case: Case, suite: Suite) -> str:
@@ -113,8 +132,8 @@ def _exact(held: Held, among: set[Key] | None) -> set[Key]:
     """Identities that come twice, of all or `among` those given."""
     seen: set[Key] = set()
     twice: set[Key] = set()
-    for key, _suite, _letter in _elements(held):
-        if among is None or key in among:
+    for key, *_rest in _elements(held):
+        if key is not None and (among is None or key in among):
             (twice if key in seen else seen).add(key)
     return twice
 
@@ -123,7 +142,9 @@ def _rough(held: Held) -> set[Key]:
     """Identities that may come twice: few of those that do not are among them, and all that do."""
     marked = bytearray(_ROUGH)
     likely: set[Key] = set()
-    for key, _suite, _letter in _elements(held):
+    for key, *_rest in _elements(held):
+        if key is None:
+            continue
         place = key % _ROUGH
         if marked[place] and len(likely) < 4 * limits.REPEATED:
             likely.add(key)
@@ -131,19 +152,16 @@ def _rough(held: Held) -> set[Key]:
     return likely
 
 
-def _decide(groups: dict[Key, Group], elements: dict[int, int]) -> None:
+def _decide(groups: dict[Key, Group], events: dict[int, int]) -> None:
     doubled: dict[int, int] = defaultdict(int)
-    empty: dict[int, int] = defaultdict(int)
     for group in groups.values():
-        number = group.suites[0].number
-        attempts = group.attempts()
-        doubled[number] += len(group.letters) - len(attempts)
-        empty[number] += attempts[:-1].count(PASSED)
+        doubled[group.suites[0].number] += len(group.letters) - len(group.attempts())
     for group in groups.values():
         suite = group.suites[0]
         if suite.dialect is Dialect.PYTEST:
-            beyond = None if suite.declared is None else elements[suite.number] - doubled[suite.number] - suite.declared
-            _decide_pytest(group, beyond, empty[suite.number])
+            counted = suite.declared
+            reruns = counted is not None and events[suite.number] - doubled[suite.number] > counted
+            _decide_pytest(group, reruns=reruns)
         elif suite.dialect is Dialect.GO:
             group.meaning = Meaning.RUNS
             # Reruns follow failures, and gotestsum writes failures first: after a pass, the order is not known.
@@ -153,11 +171,15 @@ def _decide(groups: dict[Key, Group], elements: dict[int, int]) -> None:
             group.known = len(group.suites) > 1 or not BAD.intersection(group.letters[:-1])
 
 
-def _decide_pytest(group: Group, beyond: int | None, empty: int) -> None:
-    """`beyond` is how many elements the suite has more than it counts tests, `empty` how many could be those."""
-    if PASSED not in group.attempts()[:-1] or beyond == 0:
+def _decide_pytest(group: Group, *, reruns: bool) -> None:
+    """`reruns`: the suite shows more outcomes than pytest counted, and attempts to be run again are what it leaves out.
+
+    Where it does not, a test may have been asked for twice; or pytest counted what leaves no element (each passed
+    subtest, and the call of an attempt that failed in teardown), which may hide reruns. Only the last is sure then.
+    """
+    if PASSED not in group.attempts()[:-1]:
         group.meaning = Meaning.RUNS
-    elif beyond == empty:
+    elif reruns:
         group.meaning = Meaning.RERUNS
     else:
         group.meaning, group.known = Meaning.LAST, False

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import marshal
 from collections.abc import Iterator
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import zstandard
 
 from . import limits
-from .junit_case import Case, Part, Run, Suite
+from .junit_case import Case, Part, Suite
 from .junit_dialect import Dialect
+from .junit_simple import Run, Simple
 
-Entry: TypeAlias = Suite | Case | Run
+Entry: TypeAlias = Suite | Case | Run | Simple
 
-_SUITE, _CASE, _RUN = range(3)
+_SUITE, _CASE, _RUN, _SIMPLE = range(4)
 
 
 class Held:
@@ -44,34 +45,45 @@ class Held:
 
     def clear(self) -> None:
         """Forgets everything."""
-        self.__init__()  # type: ignore[misc]
+        self._loose, self._size, self._packs, self._packed_size = [], 0, [], 0
 
     def __iter__(self) -> Iterator[Entry]:
         for pack in self._packs:
-            for raw in marshal.loads(zstandard.ZstdDecompressor().decompress(pack)):  # noqa: S302 - our own bytes, packed a moment ago in this process
-                yield _unpacked(raw)
+            # Our own bytes, packed a moment ago by this very process.
+            for kind, fields in marshal.loads(zstandard.ZstdDecompressor().decompress(pack)):  # noqa: S302 - see above
+                if kind == _SIMPLE:
+                    yield Simple(*fields)
+                elif kind == _RUN:
+                    yield Run(*fields)
+                else:
+                    yield _suite(fields) if kind == _SUITE else _case(fields)
         yield from self._loose
 
     def _pack(self) -> None:
-        packed = zstandard.ZstdCompressor(level=1).compress(marshal.dumps([_packed(entry) for entry in self._loose]))
+        raw = marshal.dumps([_plain(entry) for entry in self._loose])
+        # Copied: what the compressor returns keeps the room that the worst case would have needed.
+        packed = bytes(memoryview(zstandard.ZstdCompressor(level=1).compress(raw)))
         self._packs.append(packed)
         self._packed_size += len(packed)
         self._loose, self._size = [], 0
 
 
-def _packed(entry: Entry) -> tuple[Any, ...]:
-    """As plain tuples, which is all that marshal takes."""
+def _plain(entry: Entry) -> tuple[int, tuple[object, ...]]:
+    """As plain tuples and numbers, which is all that marshal takes."""
+    if isinstance(entry, Simple):
+        return _SIMPLE, tuple(entry)
     if isinstance(entry, Run):
-        return _RUN, *entry
+        return _RUN, tuple(entry)
     if isinstance(entry, Suite):
-        return _SUITE, *entry[:-1], int(entry.dialect)
-    return _CASE, *entry[:6], tuple(tuple(part) for part in entry.parts), *entry[7:]
+        return _SUITE, tuple(entry._replace(dialect=int(entry.dialect)))  # type: ignore[arg-type]
+    return _CASE, tuple(entry._replace(parts=tuple(tuple(part) for part in entry.parts)))  # type: ignore[misc]
 
 
-def _unpacked(raw: tuple[Any, ...]) -> Entry:
-    kind, fields = raw[0], raw[1:]
-    if kind == _RUN:
-        return Run._make(fields)
-    if kind == _SUITE:
-        return Suite._make((*fields[:-1], Dialect(fields[-1])))
-    return Case._make((*fields[:6], tuple(Part._make(part) for part in fields[6]), *fields[7:]))
+def _suite(fields: tuple[object, ...]) -> Suite:
+    suite = Suite._make(fields)
+    return suite._replace(dialect=Dialect(suite.dialect))
+
+
+def _case(fields: tuple[object, ...]) -> Case:
+    case = Case._make(fields)
+    return case._replace(parts=tuple(Part._make(part) for part in case.parts))

@@ -9,11 +9,11 @@ from datetime import datetime
 
 from flake_report.model.results import Attempt, Outcome, Phase, TestId
 
-from .junit_case import PASSED, Case, Run, Suite
+from .junit_case import NO_SUITE, PASSED, Case, Suite
 from .junit_dialect import Dialect
-from .junit_groups import BAD, TEARDOWN, Group, Key, Meaning, groups_of, identity
+from .junit_groups import BAD, TEARDOWN, Group, Grouping, Key, Meaning, grouping_of, identity
 from .junit_held import Held
-from .junit_rows import case_of, rows
+from .junit_simple import Run, Simple, case_of, pass_of, rows
 from .junit_tries import Try, tries
 from .junit_values import moment, seconds
 from .problems import Problems
@@ -42,7 +42,7 @@ class Resolver:
         self._emit = emit
         self._problems = problems
         self._nameless: dict[str, int] = defaultdict(int)
-        self._suite = Suite(0, "", "", "", None, Dialect.OTHER)
+        self._suite = NO_SUITE
         self._started: datetime | None = None
         self._session = ""
         self._sure = True
@@ -56,12 +56,14 @@ class Resolver:
         `compare` looks for elements of one identity; `sessions` is how many pytest suites there are; not `sure`
         when reruns cannot be told, as parts of the file have gone before.
         """
-        self._groups = groups_of(held, cases, self._problems) if compare else {}
-        self._progress, self._apart, self._sure = {}, {}, sure
+        grouping = grouping_of(held, cases, self._problems) if compare else Grouping()
+        self._groups = grouping.groups
+        self._progress, self._apart = {}, {}
         session = 0
         for entry in held:
             if isinstance(entry, Suite):
                 self._suite, self._started = entry, moment(entry.stamp)
+                self._sure = sure and entry.number not in grouping.losing
                 if entry.dialect is Dialect.PYTEST and sessions > 1:
                     session += 1
                     self._session = str(session)
@@ -70,24 +72,30 @@ class Resolver:
             elif isinstance(entry, Run):
                 self._run(entry)
             else:
-                self._case(entry)
+                self._case(case_of(entry) if isinstance(entry, Simple) else entry)
 
     def _run(self, run: Run) -> None:
-        emit, groups, suite, started, session = self._emit, self._groups, self._suite, self._started, self._session
-        pytest, sure, passed = suite.dialect is Dialect.PYTEST, self._sure, Outcome.PASSED
+        emit, groups, suite = self._emit, self._groups, self._suite
+        started, session, sure, passed = self._started, self._session, self._sure, Outcome.PASSED
+        pytest = suite.dialect is Dialect.PYTEST
         apart = suite.hostname if suite.dialect is Dialect.PLAYWRIGHT else ""
+        tests = 0
         for classname, name, time, file in rows(run):
             if not name or not classname or (groups and identity(suite, classname, name) in groups):
-                self._case(case_of(classname, name, time, file))
+                self._case(pass_of(classname, name, time, file))
                 continue
+            tests += 1
             test = testid_of(classname.removeprefix("tests.") if pytest else classname, name, apart)
-            self.tests += 1
             emit(attempt_of(test, passed, 0, sure, None, seconds(time), started, "", "", file, session))
+        self.tests += tests
 
     def _case(self, case: Case) -> None:
         suite = self._suite
         if case.category == "suite":
             self._suite_failure(case)
+            return
+        if suite.dialect is Dialect.PYTEST and not case.name and case.category == PASSED:
+            self._problems.note("attempts without a name, of tests that crashed and were run again: left out")
             return
         key = identity(suite, case.classname, case.name)
         group = self._groups.get(key) if case.name else None

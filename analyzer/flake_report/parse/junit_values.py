@@ -19,6 +19,8 @@ def seconds(text: str) -> float | None:
     Read are `1.5`, `1.5s`, `1e-05`, `1,234.56` and `1.234,56` (the last mark is the decimal one), `2503,1` (a lone
     comma is a decimal one), `PT1M2.5S` and `01:02:03.5`.
     """
+    if text.replace(".", "", 1).isdecimal() and len(text) < 40:
+        return float(text)
     text = text.strip().removesuffix("s").rstrip()
     value = _number(text)
     if value is None:

@@ -1,9 +1,9 @@
 """A streaming XML reader that goes on after damage and says what it met.
 
-Why not lxml or expat: both stop, or drop content without saying so, at the first thing that is not well-formed, and
-both call back into Python for every tag, which costs more than all the rest. This one takes whole runs of like
-elements at a time (`run`), reads on after the root and after any damage, holds no more than one tag, and knows no
-entities but the five of XML. It reads XML 1.0 without a document type; that, it skips.
+Why not lxml or expat: both stop, or drop content without saying so, at the first thing that is not well-formed; both
+hold a whole tag or text node, however large; and both call back into Python for every tag, which costs more than all
+the rest. This one takes an element with its text, or a run of like elements, at once; reads on after the root and
+after damage; holds no more than one tag; and knows no entities but the five of XML. A document type it skips.
 """
 
 from __future__ import annotations
@@ -13,53 +13,59 @@ from typing import Protocol
 
 from . import limits
 from .problems import Problems
-from .xmltext import flaw, plain
+from .xmlgrammar import (
+    DOCTYPE,
+    END,
+    LOOSE_PAIRS,
+    LOOSE_START,
+    PAIRS,
+    PAIRS_OF_EITHER_QUOTE,
+    TOKEN,
+    UNFINISHED,
+)
+from .xmltext import attribute, flaw, flaw_of_content
 
-_NAME = r"[^\W\d][\w.:-]*+"
-_START = re.compile(rf"""<({_NAME})((?:\s++{_NAME}\s*+=\s*+(?:"[^"<]*+"|'[^'<]*+'))*+)\s*+(/?)>""")
-# What people write by hand, and what tools write that do not escape: `<` in a value, no space between attributes.
-_LOOSE_START = re.compile(rf"""<({_NAME})((?:\s*+{_NAME}\s*+=\s*+(?:"[^"]*+"|'[^']*+'))*+)\s*+(/?)>""")
-_END = re.compile(rf"</({_NAME})\s*+>")
-_PAIRS = re.compile(r'([^\s=]+)\s*=\s*"([^"]*)"')
-_PAIRS_EITHER = re.compile(r"""([^\s=]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
-_NEAR_END = re.compile(r"&[#\w]{0,10}\Z")
+_SECTIONS = (("<![CDATA[", "]]>"), ("<!--", "-->"), ("<?", "?>"))
 _NEAR = 64  # an end tag closes at most so many elements: a stray one must not cost a search through thousands
-_DOCTYPE_END = re.compile(r"[^\[>]*+(?:\[(?:[^\]]|\](?!\s*>))*+\]\s*)?>")
 
 
 class Target(Protocol):
-    """What the reader tells."""
-
-    run: re.Pattern[str] | None
-    """Like elements that may be taken many at a time; None asks for single ones."""
+    """What is told of a document's elements, in order."""
 
     wants_text: bool
+    """Whether the text of the innermost element is of use."""
 
     def start(self, name: str, attributes: dict[str, str]) -> None: ...
-    def end(self) -> None: ...
     def text(self, piece: str, *, literal: bool) -> None: ...
-    def take(self, run: str) -> bool: ...
+    def end(self) -> None: ...
+    def leaf(self, name: str, attributes: dict[str, str], text: str, *, literal: bool) -> None: ...
+    def bulk(self, buffer: str, at: int) -> int:
+        """Elements that the target takes as text, from `at` on: where they end."""
 
 
 class XmlScanner:
-    """Feed text in pieces, then close; `target` is told of elements in order, each end included.
+    """Feed text in pieces, then close; what is not well-formed goes to `problems` as damage.
 
-    `root` is the first element's name. What is not well-formed goes to `problems` as damage.
+    `root` is the first element's name. Text is handed on as written, `literal` where it can hold no references.
     """
 
     def __init__(self, target: Target, problems: Problems) -> None:
         self.root = ""
         self.root_attributes: dict[str, str] = {}
-        self.doctype = False
         self._target = target
         self._problems = problems
         self._buffer = ""
         self._at = 0
         self._line = 1
         self._open: list[str] = []
-        self._skipped = 0  # depth below limits.DEPTH
+        self._skipped = 0  # elements open below limits.DEPTH
         self._inside = ""  # what ends the section that the buffer starts in
         self._roots = 0
+
+    @property
+    def cut(self) -> bool:
+        """Whether elements were still open at the end."""
+        return bool(self._open)
 
     def feed(self, text: str) -> None:
         """More of the document."""
@@ -78,128 +84,184 @@ class XmlScanner:
         elif not self.root:
             self._damage("holds no element")
 
-    @property
-    def cut(self) -> bool:
-        """Whether elements were still open at the end."""
-        return bool(self._open)
-
     def _damage(self, message: str) -> None:
         if not self._problems.again(message):
             self._problems.damage(message, f"line {self._line + self._buffer.count(chr(10), 0, self._at)}")
 
     def _scan(self, *, final: bool) -> None:
         """Takes tokens while there is a whole one; `_at` is left at the first that is not."""
+        target, buffer, tokens = self._target, self._buffer, TOKEN.match
         while True:
             if self._inside:
                 if not self._section(final=final):
                     return
-                continue
-            buffer, at, target = self._buffer, self._at, self._target
-            if target.run is not None:
-                run = target.run.match(buffer, at)
-                if run is not None and target.take(run[0]):
-                    self._at = at = run.end()
-                    self._references(run[0])
-            mark = buffer.find("<", at)
-            if mark != at and not self._characters(mark, final=final):
-                return
-            if not self._token(final=final):
-                return
+            elif target.wants_text:
+                if not self._mixed(final=final):
+                    return
+            else:
+                self._at = target.bulk(buffer, self._at)
+                token = tokens(buffer, self._at)
+                if token is not None:
+                    self._at = token.end()
+                    self._token(token)
+                elif not self._odd(final=final):
+                    return
 
-    def _characters(self, mark: int, *, final: bool) -> bool:
-        """Text up to `mark`, or what there is of it; False when the buffer has no more to give."""
-        buffer, at = self._buffer, self._at
-        stop = mark
-        if mark < 0:
-            stop = len(buffer)
-            if not final:
-                near = _NEAR_END.search(buffer, max(at, stop - 12))
-                stop = near.start() if near else max(at, stop - 2)  # a reference, or `]]>`, may be cut in two
-        piece = buffer[at:stop]
-        self._text(piece)
-        self._at = stop
-        return mark >= 0
-
-    def _text(self, piece: str) -> None:
-        if not self._open:
-            if piece and not piece.isspace():
-                self._damage("text after the document" if self._roots else "text before the document")
+    def _token(self, token: re.Match[str]) -> None:
+        name, raw, empty, text, literal, ended = token.groups()
+        if ended is not None:
+            if not self._skipped and self._open and self._open[-1] == ended:
+                self._open.pop()
+                self._target.end()
+            else:
+                self._end(ended)
             return
-        if "]]>" in piece:
-            self._damage("`]]>` in text")
-        if self._target.wants_text:
-            self._target.text(piece, literal=False)
-        self._references(piece)
+        attributes = self._attributes(name, raw) if raw else {}
+        if not self._open:
+            self._begin(name, attributes)
+        if len(self._open) >= limits.DEPTH:
+            self._too_deep(opened=not empty and text is None and literal is None)
+        elif text is not None:
+            self._check_text(text)
+            self._target.leaf(name, attributes, text, literal=False)
+        elif literal is not None or empty:
+            self._target.leaf(name, attributes, literal or "", literal=True)
+        else:
+            self._open.append(name)
+            self._target.start(name, attributes)
 
-    def _token(self, *, final: bool) -> bool:
-        """The markup at `_at`; False when it is not whole yet."""
-        buffer, at = self._buffer, self._at
-        if not self._skipped and self._open and buffer.startswith(ending := f"</{self._open[-1]}>", at):
-            self._at = at + len(ending)
-            self._close_one()
-            return True
-        start = _START.match(buffer, at)
-        if start:
-            self._at = start.end()
-            self._element(start)
-            return True
-        return self._rare(final=final)
+    def _too_deep(self, *, opened: bool) -> None:
+        self._skipped += opened
+        self._damage(f"elements more than {limits.DEPTH:,} deep, not read")
 
-    def _rare(self, *, final: bool) -> bool:
+    def _begin(self, name: str, attributes: dict[str, str]) -> None:
+        if self._roots:
+            self._damage("more than one document")
+        else:
+            self.root, self.root_attributes = name, attributes
+        self._roots += 1
+
+    def _end(self, name: str) -> None:
+        """An end tag that is not the innermost element's."""
+        if self._skipped:
+            self._skipped -= 1
+        elif name in self._open[-_NEAR:]:
+            if self._open[-1] != name:
+                self._damage(f"<{self._open[-1][:80]}> is not closed")
+            while self._open.pop() != name:
+                self._target.end()
+            self._target.end()
+        else:
+            self._damage(f"</{name[:80]}> closes nothing")
+
+    def _mixed(self, *, final: bool) -> bool:
+        """In an element whose text is of use: text up to the next markup, then that."""
         buffer, at = self._buffer, self._at
-        for opening, ending in (("<![CDATA[", "]]>"), ("<!--", "-->"), ("<?", "?>")):
+        mark = buffer.find("<", at)
+        if mark != at:
+            stop = self._text_end(mark, final=final)
+            if stop > at:
+                self._check_text(buffer[at:stop])
+                self._target.text(buffer[at:stop], literal=False)
+                self._at = stop
+            if mark < 0:
+                return False
+        end = END.match(buffer, mark)
+        if end is None:
+            token = TOKEN.match(buffer, mark)
+            if token is None:
+                return self._odd(final=final)
+            self._at = token.end()
+            self._token(token)
+        else:
+            self._at = end.end()
+            self._end(end[1])
+        return True
+
+    def _text_end(self, mark: int, *, final: bool) -> int:
+        """Where the text ends that can be handed on: `mark`, or what there is of it, less what may be cut in two."""
+        if mark >= 0:
+            return mark
+        length = len(self._buffer)
+        unfinished = None if final else UNFINISHED.search(self._buffer, max(self._at, length - 12))
+        return unfinished.start() if unfinished else length
+
+    def _odd(self, *, final: bool) -> bool:
+        """Where no tag is: text that nobody asked for, a section, a tag that is not whole, or none at all."""
+        buffer, at = self._buffer, self._at
+        mark = buffer.find("<", at)
+        if mark != at:
+            stop = self._text_end(mark, final=final)
+            self._unwanted(buffer[at:stop])
+            self._at = at = stop
+            if mark < 0 or TOKEN.match(buffer, at):
+                return mark >= 0
+        for opening, ending in _SECTIONS:
             if buffer.startswith(opening, at):
                 self._inside = ending
                 self._at = at + len(opening)
-                if opening == "<?":
-                    self._instruction()
+                if opening == "<?" and buffer.startswith("xml", self._at) and (self._open or self._roots):
+                    self._damage("a second document begins")
                 return True
-        end = _END.match(buffer, at)
-        if end:
-            self._at = end.end()
-            self._end(end[1])
-            return True
         if not final and len(buffer) - at < limits.TAG:
             return False
-        return self._broken()
-
-    def _broken(self) -> bool:
-        """Markup that is none: read as well as can be, else taken for text."""
-        buffer, at = self._buffer, self._at
-        if at >= len(buffer):
-            return False
-        if buffer.startswith("<!DOCTYPE", at):
-            return self._document_type()
-        start = _LOOSE_START.match(buffer, at, at + limits.TAG)
-        if start:
-            self._damage(f"<{start[1][:80]}> with attributes that are not well-formed")
-            self._at = start.end()
-            self._element(start)
-            return True
-        rest = buffer[at : at + 24].partition("\n")[0]
-        self._damage(f"ends inside a tag: {rest}" if ">" not in buffer[at:] else "`<` that begins no tag")
-        self._at = at + 1
-        if self._open and self._target.wants_text:
-            self._target.text("<", literal=True)
+        self._broken(at)
         return True
 
-    def _document_type(self) -> bool:
-        found = _DOCTYPE_END.match(self._buffer, self._at, self._at + limits.TAG)
-        self.doctype = True
+    def _unwanted(self, text: str) -> None:
+        if self._open:
+            self._check_text(text)
+        elif text and not text.isspace():
+            self._damage("text after the document" if self._roots else "text before the document")
+
+    def _check_text(self, text: str) -> None:
+        if found := flaw_of_content(text):
+            self._damage(found)
+
+    def _check(self, written: str) -> None:
+        if found := flaw(written):
+            self._damage(found)
+
+    def _broken(self, at: int) -> None:
+        """Markup that is none: read as well as can be, else taken for text."""
+        buffer = self._buffer
+        if buffer.startswith("<!DOCTYPE", at):
+            self._document_type(at)
+            return
+        start = LOOSE_START.match(buffer, at, at + limits.TAG)
+        if start is None:
+            unfinished = buffer.find(">", at) < 0
+            rest = buffer[at : at + 24].partition("\n")[0]
+            self._damage(f"ends inside a tag: {rest}" if unfinished else "`<` that begins no tag")
+            self._at = at + 1
+            if self._target.wants_text:
+                self._target.text("<", literal=True)
+            return
+        name = start[1]
+        self._damage(f"<{name[:80]}> with attributes that are not well-formed")
+        self._at = start.end()
+        attributes = {key: attribute(a or b or c) for key, a, b, c in LOOSE_PAIRS.findall(start[2])}
+        if not self._open:
+            self._begin(name, attributes)
+        if len(self._open) >= limits.DEPTH:
+            self._too_deep(opened=not start[3])
+        elif start[3]:
+            self._target.leaf(name, attributes, "", literal=True)
+        else:
+            self._open.append(name)
+            self._target.start(name, attributes)
+
+    def _document_type(self, at: int) -> None:
+        found = DOCTYPE.match(self._buffer, at, at + limits.TAG)
         if found is None:
             self._damage("a document type that nothing ends")
-            self._at += len("<!DOCTYPE")
+            self._at = at + len("<!DOCTYPE")
         else:
             self._at = found.end()
             if "[" in found[0]:
                 self._damage("declares entities or the like in a document type: not read")
             else:
                 self._problems.note("names a document type: not read")
-        return True
-
-    def _instruction(self) -> None:
-        if self._buffer.startswith("xml", self._at) and (self._open or self._roots):
-            self._damage("a second document begins")
 
     def _section(self, *, final: bool) -> bool:
         """Goes on in a CDATA section, comment or instruction; False when its end is not in sight."""
@@ -219,61 +281,17 @@ class XmlScanner:
             self._inside = ""
         return found
 
-    def _element(self, start: re.Match[str]) -> None:
-        name, raw, closed = start.groups()
-        attributes = self._attributes(name, raw) if raw else {}
-        if not self._open:
-            self._begin(name, attributes)
-        if len(self._open) >= limits.DEPTH:
-            self._skipped += not closed
-            self._damage(f"elements more than {limits.DEPTH:,} deep, not read")
-            return
-        self._target.start(name, attributes)
-        if closed:
-            self._target.end()
-        else:
-            self._open.append(name)
-
-    def _begin(self, name: str, attributes: dict[str, str]) -> None:
-        if self._roots:
-            self._damage("more than one document")
-        else:
-            self.root, self.root_attributes = name, attributes
-        self._roots += 1
-
     def _attributes(self, name: str, raw: str) -> dict[str, str]:
         if "'" in raw:
-            pairs = [(key, double or single) for key, double, single in _PAIRS_EITHER.findall(raw)]
+            pairs = [(key, double or single) for key, double, single in PAIRS_OF_EITHER_QUOTE.findall(raw)]
         else:
-            pairs = _PAIRS.findall(raw)
+            pairs = PAIRS.findall(raw)
         attributes = dict(pairs)
         if len(attributes) != len(pairs):
             self._damage(f"<{name[:80]}> has an attribute twice")
-        if "\n" in raw or "\t" in raw:  # white space in a value is a space, says XML; in references it is kept
-            attributes = {key: value.replace("\n", " ").replace("\t", " ") for key, value in attributes.items()}
-        if "&" in raw:
-            self._references(raw)
-            attributes = {key: plain(value) for key, value in attributes.items()}
+        if "<" in raw:
+            self._damage("`<` in an attribute")
+        if "&" in raw or "\n" in raw or "\t" in raw:
+            self._check(raw)
+            attributes = {key: attribute(value) for key, value in attributes.items()}
         return attributes
-
-    def _end(self, name: str) -> None:
-        """An end tag that is not simply the innermost element's."""
-        if self._skipped:
-            self._skipped -= 1
-        elif self._open and self._open[-1] == name:  # with white space in the tag
-            self._close_one()
-        elif name in self._open[-_NEAR:]:
-            self._damage(f"<{self._open[-1][:80]}> is not closed")
-            while self._open[-1] != name:
-                self._close_one()
-            self._close_one()
-        else:
-            self._damage(f"</{name[:80]}> closes nothing")
-
-    def _close_one(self) -> None:
-        self._open.pop()
-        self._target.end()
-
-    def _references(self, text: str) -> None:
-        if found := flaw(text):
-            self._damage(found)

@@ -1,0 +1,143 @@
+"""Cases in the form that most have, taken straight from the text: plain passes, and cases with a child or two.
+
+What these patterns match is well-formed but for what `<` and `&` may do in values and text; that is looked for by
+`fit`. All else goes the long way, tag by tag.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+from . import limits
+from .excerpt import Excerpt, clip
+from .junit_case import FINAL, PASSED, SKIPS, Case, Part, category
+from .xmlgrammar import PAIRS
+from .xmltext import attribute, flaw, flaw_of_content, plain
+
+# Attributes that a case may have here. Any other might change its outcome, or what it is.
+KEYS = frozenset({"classname", "class", "name", "time", "file", "line", "assertions"})
+_OUTPUT = ("system-out", "system-err")
+_CHILDREN = "|".join([*_OUTPUT, *FINAL, *sorted(SKIPS, reverse=True)])  # `skipped` before `skip`
+_VALUES = r'(?:\s++[\w-]++="[^"<]*+")*+'
+_CDATA = r"<!\[CDATA\[((?:[^\]]++|\](?!\]>))*+)\]\]>"
+
+
+class Run(NamedTuple):
+    """Plain passes that follow each other, as they stand in the file; `keys` are their attributes' names, in order."""
+
+    text: str
+    keys: tuple[str, ...]
+
+
+class Simple(NamedTuple):
+    """One case with children, as it stands in the file, in pieces.
+
+    `pieces` are the values of its attributes, then four for each of two children: name, attributes, text, CDATA.
+    """
+
+    category: str
+    pieces: tuple[str | None, ...]
+    keys: tuple[str, ...]
+
+
+class Patterns(NamedTuple):
+    """What matches cases whose attributes have just these names, in this order."""
+
+    keys: tuple[str, ...]
+    run: re.Pattern[str]
+    simple: re.Pattern[str]
+
+
+@lru_cache(maxsize=64)
+def patterns(keys: tuple[str, ...]) -> Patterns:
+    """For the keys of a case that was read before: the next ones are mostly alike."""
+    run = "".join(rf'\s++{re.escape(key)}="[^"]*+"' for key in keys)
+    values = "".join(rf'\s++{re.escape(key)}="([^"<]*+)"' for key in keys)
+    child = rf"\s*+<({_CHILDREN})({_VALUES})\s*+(?:/>|>(?:([^<]*+)|{_CDATA})</\{{}}>)"
+    first, second = child.format(len(keys) + 1), child.format(len(keys) + 5)
+    return Patterns(
+        keys,
+        # At most so many at once: where one is not fit, all have been looked at in vain.
+        re.compile(rf"(?:\s*+<testcase{run}\s*+(?:/>|></testcase>)){{1,128}}+"),
+        re.compile(rf"\s*+<testcase{values}\s*+>{first}(?:{second})?+\s*+</testcase>"),
+    )
+
+
+def run_length(run: str, width: int) -> int:
+    """How many cases of so many attributes a run holds; 0 where a value or reference is not what XML allows."""
+    cases, odd = divmod(run.count('"'), 2 * width)
+    if odd or run.count("<") not in (cases, 2 * cases) or ("&" in run and flaw(run)):
+        return 0
+    return cases
+
+
+def simple(found: re.Match[str], keys: tuple[str, ...]) -> Simple | None:
+    """A case of the simple form; None where its text or attributes are not what XML allows."""
+    pieces, width = found.groups(), len(keys)
+    first, second = pieces[width], pieces[width + 4]
+    for place in (width + 2, width + 6):
+        if (text := pieces[place]) and flaw_of_content(text):
+            return None
+    for values in (*pieces[: width + 2], pieces[width + 5]):
+        if values and "&" in values and flaw(values):
+            return None
+    if _repeats(pieces[width + 1]) or _repeats(pieces[width + 5]):
+        return None
+    kinds = {first, second} if second else {first}
+    return Simple(category(kinds, "", ""), pieces, keys)
+
+
+def _repeats(attributes: str | None) -> bool:
+    if not attributes or attributes.count('="') < 2:
+        return False
+    names = [name for name, _value in PAIRS.findall(attributes)]
+    return len(set(names)) < len(names)
+
+
+def case_of(entry: Simple) -> Case:
+    """The case that the pieces tell of."""
+    width = len(entry.keys)
+    values = {key: attribute(piece or "") for key, piece in zip(entry.keys, entry.pieces, strict=False)}
+    parts = []
+    output: Excerpt | None = None
+    for place in (width, width + 4):
+        kind, attributes, text, literal = entry.pieces[place : place + 4]
+        if kind in _OUTPUT:
+            output = output or Excerpt()
+            output.add(literal or text or "", literal=literal is not None)
+        elif kind:
+            get = {key: attribute(value) for key, value in PAIRS.findall(attributes or "")}.get
+            body = clip(literal if literal is not None else plain(text or ""))
+            message = clip(get("message", ""), limit=limits.MESSAGE)
+            parts.append(Part(kind, message, get("type", ""), body, get("time", ""), get("timestamp", "")))
+    return Case(
+        values.get("classname") or values.get("class", ""),
+        values.get("name", ""),
+        values.get("file", ""),
+        values.get("time", ""),
+        "",
+        entry.category,
+        tuple(parts),
+        output.text() if output and entry.category in "fe" else "",
+        checks=False,
+    )
+
+
+def rows(run: Run) -> Iterator[tuple[str, str, str, str]]:
+    """Class, name, time and file of each case of a run."""
+    width = len(run.keys)
+    values = run.text.split('"')[1::2]
+    if "&" in run.text or "\n" in (joined := "".join(values)) or "\t" in joined:
+        values = [attribute(value) for value in values]
+    columns = {key: values[place::width] for place, key in enumerate(run.keys)}
+    empty = [""] * (len(values) // width)
+    classes = columns.get("classname") or columns.get("class") or empty
+    return zip(classes, columns.get("name", empty), columns.get("time", empty), columns.get("file", empty), strict=True)
+
+
+def pass_of(classname: str, name: str, time: str, file: str) -> Case:
+    """A row as a case like any other."""
+    return Case(classname, name, file, time, "", PASSED, (), "", checks=False)
