@@ -8,6 +8,7 @@ import pytest
 
 from flake_report.model.joblog import JobLog
 from flake_report.model.results import Outcome
+from flake_report.parse import pytestsession
 
 Read = Callable[[bytes], JobLog]
 PASSING = "def test_one(): pass\ndef test_two(): pass\n"
@@ -158,3 +159,13 @@ def test_lines_know_their_test(run_pytest: Callable[..., object], outline: Read)
         assert {log.test_at(number) for number in (*said, *failed)} == {nodeid}, options
         assert log.test_at(1) is None
         assert log.test_at(len(lines)) is None
+
+
+def test_memory_stays_flat_where_a_broken_job_repeats_a_line_for_ever(
+    monkeypatch: pytest.MonkeyPatch, outline: Read
+) -> None:
+    monkeypatch.setattr(pytestsession, "KEPT_RESULTS", 500)
+    log = outline(b"tests/a.py::test_x PASSED [ 50%]\n" * 1_000)
+    assert log.lines == 1_000
+    assert len(log.attempts) == 500
+    assert str(log.warnings[0]) == "line 501: more than 500 result lines: the rest is left out"

@@ -11,7 +11,7 @@ from flake_report.model.record import EngineStart, MemorySample, SampleMoment
 
 from .enginestarts import FactAt, engine_starts
 from .gpulines import Reading, engine_fact, process_of, readings
-from .marks import Mark
+from .marks import KEPT_RESULTS, Mark
 from .nvidiasmi import SmiTable
 
 Place = Callable[[int], tuple[str, str]]
@@ -35,6 +35,8 @@ class GpuReader:
 
     def see(self, mark: Mark, *, tested: bool) -> None:
         """`tested` says that a test session has begun: a table printed before is the job's start."""
+        if len(self._samples) + len(self._facts) > KEPT_RESULTS:
+            return
         for text in mark.parts:
             last = self._samples[-1].read if self._samples else None
             if "NVIDIA-SMI" in text:

@@ -58,6 +58,7 @@ _PATTERNS: tuple[tuple[int, bytes], ...] = (
     (Landmark.PYTEST, rb"ERROR[\x1b\r\n]"),
     (Landmark.PYTEST, rb" _+[\x1b\r\n]"),
     (Landmark.PYTEST, rb"Fatal Python error: "),
+    (Landmark.PYTEST, rb"\+\+ Timeout \+\+"),
     (Landmark.RUNNER, rb"--- PASS: "),
     (Landmark.RUNNER, rb"--- FAIL: "),
     (Landmark.RUNNER, rb"--- SKIP: "),
@@ -132,14 +133,14 @@ class LandmarkFinder:
 
 
 def _lines(data: bytes, fresh: int, hits: list[tuple[int, int]]) -> Iterator[tuple[int, int, int]]:
-    start, end, kinds = 0, -1, 0
+    start, end, kinds = 0, -2, 0
     for place, pattern in hits:
         if place <= fresh:
             continue
-        if place > end:
+        if place > end + 1:  # a match may take its line feed in
             if kinds:
                 yield start, end, kinds
-            start = max(data.rfind(b"\n", 0, place - 1) + 1, fresh)  # a match may take its line feed in
+            start = max(data.rfind(b"\n", 0, place - 1) + 1, fresh)
             end = data.find(b"\n", place - 1)
             end, kinds = (len(data) if end < 0 else end), 0
         kinds |= _PATTERNS[pattern][0]

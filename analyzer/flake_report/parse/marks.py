@@ -12,6 +12,14 @@ from .stamps import stamp
 KEPT_BYTES = 128 << 10
 """Of one failure's traceback and captured output; the traceback comes first."""
 
+KEPT_OF_ALL = 32 << 20
+"""Bytes of all failures of one session that are kept at full length; of further ones, `KEPT_LEAST` each."""
+
+KEPT_LEAST = 4 << 10
+
+KEPT_RESULTS = 500_000
+"""Result lines of one session, memory readings of one log: no real job comes near; a broken one fills no memory."""
+
 KEPT_SUMMARY_BYTES = 8 << 20
 """Of one short summary: it holds a line a failed test."""
 
@@ -59,6 +67,10 @@ class Capture:
         if room > 0 and data:
             self._parts.append(data[:room])
             self._size += len(data)
+
+    @property
+    def kept(self) -> int:
+        return min(self._size, self._limit)
 
     @property
     def whole(self) -> bool:

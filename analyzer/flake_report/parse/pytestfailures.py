@@ -14,7 +14,10 @@ _CAPTURED = re.compile(r"-+ Captured (?:stdout|stderr|log) \w+ -+$")
 _EXCEPTION = re.compile(
     r"(?:[A-Za-z_][\w.]*\.)?[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Warning|Failed|Skipped)?(?:: |$)"
 )
-_CRASH = re.compile(r"worker '(?:gw)?\S+' crashed while running '(?P<nodeid>.+)'$")
+_CRASH = re.compile(
+    r"worker '(?:gw)?\S+' crashed while running '(?P<nodeid>.+)'$"
+    r"|\S*:-?\d+: running the test CRASHED with signal -?\d+$"  # pytest-forked
+)
 _AFTER = re.compile(r"-+ generated (?:\w+ )*\w+(?: file)?: .+ -+$|- generated .+ -$")
 MESSAGE_LIMIT = 4000
 """Characters of a message that are kept: an assertion may print whole data structures."""
@@ -86,7 +89,7 @@ def assign(sections: list[FailureText], failed: Iterable[str], errors: Iterable[
     known = any(waiting.values())
     assigned: list[FailureText] = []
     for section in sections:
-        crash = next((found["nodeid"] for line in section.lines[:8] if (found := _CRASH.match(line))), "")
+        crash = next((found["nodeid"] or "" for line in section.lines[:8] if (found := _CRASH.match(line))), "")
         ids = waiting["error" if section.phase else "failed"].get(section.title, [])
         if ids:
             section.nodeid = ids.pop(0) if len(ids) > 1 else ids[0]

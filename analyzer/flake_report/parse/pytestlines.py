@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, IntEnum
 
 from flake_report.model.results import Outcome
 
@@ -28,6 +28,7 @@ _XDIST = re.compile(rf"\[(?P<worker>gw\d+)\](?:\s*\[[^\]]*\])?\s+(?P<word>{_WORD
 _OUTCOME = re.compile(rf"(?: <- \S+)? (?P<word>{_WORD}){_TAIL}")
 _UNBALANCED = re.compile(rf"(?P<id>{_ID}.+?\]) (?P<word>{_WORD}){_TAIL}")
 _ENDING = re.compile(rf"(?<!SUB)(?P<word>{_WORD}){_TAIL}")
+_GLUED = re.compile(rf"(?P<word>{_WORD})(?=[^\s:,.;!?=\])])")
 _SIMPLE_ID = re.compile(r"[^\s\[\]]+(?:\[[^\s\[\]]*\])?(?=\s|$)")
 _START = re.compile(_ID)
 _SECONDS = re.compile(r"\[\s*(\d+(?:\.\d+)?)s\]")
@@ -57,12 +58,22 @@ class ResultLine:
     sure: bool = True
 
 
+class Hold(IntEnum):
+    """How much speaks for a word being pytest's own and not the test's output, weakest first."""
+
+    LAST = 0
+    """Behind other text, at the line's end: what the test wrote had no line end of its own."""
+    GLUED = 1
+    """At the line's start, with text right behind it: the tear-down's output, since pytest ends no line there."""
+    ALONE = 2
+
+
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """An outcome word at the end of a line; `alone` where nothing stands before it."""
+    """An outcome word that may end a test which shows its output."""
 
     word: str
-    alone: bool
+    hold: Hold
     reason: str = ""
 
 
@@ -91,10 +102,14 @@ def result_line(text: str) -> ResultLine | None:
     )
 
 
-def ending(text: str) -> Ending | None:
-    """The outcome word that a line ends with: with `-s` it stands behind the test's own output."""
-    found = _ENDING.search(text)
-    return Ending(found["word"], found.start() == 0, found["reason"] or "") if found else None
+def ending(text: str, start: int = 0) -> Ending | None:
+    """The outcome word of a test that shows its output (`-s`): it stands behind that, on a line of its own or not."""
+    found = _ENDING.search(text, start)
+    if found is None:
+        glued = _GLUED.match(text, start)
+        return Ending(glued["word"], Hold.GLUED) if glued else None
+    hold = Hold.ALONE if found.start() == start else Hold.LAST
+    return Ending(found["word"], hold, found["reason"] or "")
 
 
 def started(text: str) -> str | None:

@@ -6,14 +6,15 @@ import re
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from .marks import KEPT_SUMMARY_BYTES, Capture, Mark
+from .marks import KEPT_BYTES, KEPT_LEAST, KEPT_OF_ALL, KEPT_RESULTS, KEPT_SUMMARY_BYTES, Capture, Mark
 from .pytestattempts import Seen
 from .pytestcounts import counts, header, is_summary
 from .pytestfailures import FailureText, failure_title
-from .pytestlines import ResultLine, Section, ending, result_line, started
+from .pytestlines import Ending, Hold, ResultLine, Section, ending, result_line, started
 from .pytestsummary import SummaryEntry, summary_entries
 
 _WORKERS = re.compile(r"\d+ workers? \[\d+ items?\]|scheduling tests via ")
+_FATAL = re.compile(r"Fatal Python error: .*|\+{5,} Timeout \+{5,}$")
 _SECTIONS = {"FAILURES": Section.FAILURES, "ERRORS": Section.FAILURES}
 _OTHERS = ("warnings summary", "PASSES", "XFAILURES", "XPASSES", "slowest ", "rerun test summary", "tests coverage",
            "xdist: ", "coverage: ")  # fmt: skip
@@ -21,12 +22,17 @@ _OTHERS = ("warnings summary", "PASSES", "XFAILURES", "XPASSES", "slowest ", "re
 
 @dataclass(slots=True)
 class _Running:
-    """A test whose outcome word has not come yet, and the words that its lines have ended with since."""
+    """A test whose outcome word has not come yet, and the words since that may be it."""
 
     nodeid: str
     line: int
     at: datetime | None
-    words: list[tuple[int, str, bool, str]] = field(default_factory=list)
+    words: list[tuple[int, Ending]] = field(default_factory=list)
+
+    @property
+    def best(self) -> tuple[int, Ending] | None:
+        """Of the words that most speaks for, the last one: what comes before is the test's own output."""
+        return max(self.words, key=lambda one: (one[1].hold, one[0]), default=None)
 
 
 class PytestSession:
@@ -45,9 +51,11 @@ class PytestSession:
         self.inner: list[PytestSession] = []
         self.capture: Capture | None = None
         self.fatal: tuple[int, str] | None = None
+        self.overflow = False
         self._section = Section.RUN
         self._running: _Running | None = None
         self._xdist = False
+        self._kept = 0
 
     @property
     def ended(self) -> bool:
@@ -66,7 +74,10 @@ class PytestSession:
     @property
     def unfinished(self) -> str:
         """The test that was running when the log stopped or the session died; empty where none was."""
-        return "" if self._running is None or self._xdist or self._running.words else self._running.nodeid
+        if self._running is None or self._xdist:
+            return ""
+        best = self._running.best
+        return self._running.nodeid if best is None or best[1].hold is Hold.LAST else ""
 
     @property
     def unfinished_line(self) -> int:
@@ -109,8 +120,8 @@ class PytestSession:
         return True
 
     def _see_run(self, mark: Mark) -> None:
-        if "Fatal Python error: " in mark.text:
-            self.fatal = self.fatal or (mark.line, mark.text[mark.text.index("Fatal Python error: ") :])
+        if self.fatal is None and (fatal := _FATAL.search(mark.text)):
+            self.fatal = (mark.line, fatal[0].strip("+ "))
         if _WORKERS.match(mark.text):
             self._xdist = True
         found = None
@@ -121,8 +132,11 @@ class PytestSession:
             elif not self._xdist and (nodeid := started(part)) is not None:
                 self._settle()
                 self._running = _Running(nodeid, mark.line, mark.at)
-        if self._running is not None and found is None and (word := ending(mark.text)) is not None:
-            self._running.words.append((mark.line, word.word, word.alone, word.reason))
+        if self._running is not None and found is None:
+            nodeid = self._running.nodeid
+            word = ending(mark.text, len(nodeid) + 1 if mark.text.startswith(f"{nodeid} ") else 0)
+            if word is not None:
+                self._running.words.append((mark.line, word))
 
     def _finish(self, found: ResultLine, mark: Mark) -> None:
         running, first, at = self._running, mark.line, mark.at
@@ -133,33 +147,41 @@ class PytestSession:
             self._running = None
         self._settle()
         if found.sure:
-            self.seen.append(
-                Seen(found.nodeid, found.word, mark.line, first, found.worker, found.seconds, at, found.reason)
-            )
+            self._add(Seen(found.nodeid, found.word, mark.line, first, found.worker, found.seconds, at, found.reason))
         else:
-            self._running = _Running(found.nodeid, first, at, [(mark.line, found.word, True, found.reason)])
+            self._running = _Running(
+                found.nodeid, first, at, [(mark.line, Ending(found.word, Hold.ALONE, found.reason))]
+            )
 
     def _settle(self) -> None:
-        """The running test is over: of the words that its lines ended with, the last that stands alone is its own."""
+        """The running test is over."""
         running, self._running = self._running, None
-        if running is None or not running.words:
+        best = running.best if running is not None else None
+        if running is None or best is None:
             return
-        alone = [word for word in running.words if word[2]]
-        line, word, _, reason = (alone or running.words)[-1]
-        others = tuple(one[1] for one in running.words) if len(running.words) > 1 else ()
-        self.seen.append(Seen(running.nodeid, word, line, running.line, at=running.at, reason=reason, others=others))
+        line, word = best
+        others = tuple(one.word for _, one in running.words) if len(running.words) > 1 else ()
+        self._add(Seen(running.nodeid, word.word, line, running.line, at=running.at, reason=word.reason, others=others))
+
+    def _add(self, seen: Seen) -> None:
+        if len(self.seen) < KEPT_RESULTS:
+            self.seen.append(seen)
+        elif not self.overflow:
+            self.overflow = True
+            self.warnings.append((f"more than {KEPT_RESULTS:,} result lines: the rest is left out", seen.line))
 
     def _see_failure(self, mark: Mark) -> None:
         title = failure_title(mark.text)
         if title is not None:
             self._close_failure(mark.line)
             self.failures.append(FailureText(title[0], title[1], mark.line))
-            self.capture = Capture(mark.line)
+            self.capture = Capture(mark.line, max(min(KEPT_BYTES, KEPT_OF_ALL - self._kept), KEPT_LEAST))
 
     def _close_failure(self, line: int) -> None:
         if self.capture is not None and self.failures and not self.failures[-1].last_line:
             self.failures[-1].last_line = line - 1
             self.failures[-1].told(self.capture.lines()[1:])
+            self._kept += self.capture.kept
         self.capture = None
 
     def _close_section(self, line: int) -> None:

@@ -10,7 +10,7 @@ from typing import Protocol
 from flake_report.model.joblog import Session
 from flake_report.model.results import Attempt, Outcome, ResultSource, TestId
 
-from .marks import Mark
+from .marks import KEPT_RESULTS, Mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,8 @@ class RunnerSession:
     ended: bool = False
 
     def add(self, result: ResultAt) -> None:
-        self.results.append(result)
+        if len(self.results) < KEPT_RESULTS:
+            self.results.append(result)
         self.last_line = max(self.last_line, result.line)
 
 
