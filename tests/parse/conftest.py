@@ -32,12 +32,16 @@ RunPytest = Callable[..., RealRun]
 def run_pytest(tmp_path: Path) -> RunPytest:
     """Runs real pytest over a module's text, apart from this project's settings, and returns log and JUnit."""
 
-    def run(options: str, source: str, *, ci: bool = False, name: str = "test_everything.py") -> RealRun:
+    def run(
+        options: str, source: str, *, ci: bool = False, name: str = "test_everything.py", also: str = ""
+    ) -> RealRun:
         suite = tmp_path / "suite"
         (suite / "tests" / "deep").mkdir(parents=True, exist_ok=True)
         for other in (suite / "tests" / "deep").glob("test_*.py"):
             other.unlink()
         (suite / "tests" / "deep" / name).write_text(source)
+        if also:
+            (suite / "tests" / "deep" / "test_also.py").write_text(also)
         (suite / "pytest.ini").write_text("[pytest]\n")
         junit = tmp_path / "junit.xml"
         kept = {key: value for key, value in os.environ.items() if key not in ("CI", "BUILD_NUMBER", "PYTEST_ADDOPTS")}

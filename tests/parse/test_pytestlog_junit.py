@@ -119,7 +119,18 @@ def test_the_log_of_a_verbose_run_tells_what_its_junit_tells(
     assert log.warnings == ()
 
 
-@pytest.mark.parametrize("options", ["", "-q", "-q --reruns 1", "-n 2", "--tb=line"])
+@pytest.mark.parametrize("options", ["-v", "", "-v -n 2"])
+def test_failures_of_one_name_in_two_files_keep_their_own_text(
+    options: str, run_pytest: Callable[..., object], outline: Callable[[bytes], JobLog]
+) -> None:
+    source = "import pytest\n@pytest.mark.parametrize('p', range(3))\ndef test_same(p): raise ValueError('{} %d' % p)\n"
+    run = run_pytest(options, source.format("one"), also=source.format("also"))
+    messages = {attempt.test: attempt.message for attempt in outline(run.log).attempts}
+    assert messages == {test: cases[-1].message for test, cases in junit(run.junit).items()}
+    assert len(messages) == 6
+
+
+@pytest.mark.parametrize("options", ["", "-q", "-q --reruns 1", "-n 2", "--tb=line", "--tb=no"])
 def test_a_quiet_log_tells_of_the_failures_alone(
     options: str,
     run_pytest: Callable[..., object],
