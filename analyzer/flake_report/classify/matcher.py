@@ -9,10 +9,15 @@ import hyperscan
 
 from flake_report.model.failure import Signature
 
-from .prefilter import Prefilter
+from .prefilter import Prefilter, Text
 
 Nominate = Callable[[int, int], None]
-"""Called with a row's index and the end offset of what hyperscan saw of it."""
+"""Called with a row's index and the end offset of what was seen of it."""
+
+_REACH = 1024
+"""Bytes around a hit in which the rest of a message must stand that may be broken over lines."""
+_LINE = 8192
+"""Bytes around a hit in which the rest of a line must stand."""
 
 
 class Matcher:
@@ -23,25 +28,39 @@ class Matcher:
         self._rows = rows
         self._prefilters = prefilters
         self._expressions: dict[int, re.Pattern[str]] = {}
+        self._wanted = [(text, row) for row, one in enumerate(prefilters) for text in one.texts]
         self._database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
         if rows:
-            wanted = [(words, row, one.caseless) for row, one in enumerate(prefilters) for words in one.expressions]
             self._database.compile(
-                expressions=[words for words, _, _ in wanted],
-                ids=[row for _, row, _ in wanted],
-                flags=[hyperscan.HS_FLAG_CASELESS if caseless else 0 for _, _, caseless in wanted],
+                expressions=[text.text for text, _ in self._wanted],
+                ids=list(range(len(self._wanted))),
+                elements=len(self._wanted),
+                flags=[hyperscan.HS_FLAG_CASELESS if prefilters[row].caseless else 0 for _, row in self._wanted],
+                literal=True,
             )
 
     def nominate(self, data: bytes, seen: Nominate) -> None:
-        """Report each place where a row may match, in order of its end."""
+        """Report each place where a row may match."""
         if not self._rows or not data:
             return
 
         # hyperscan keeps no reference to its callback, so it must outlive the call under a name.
-        def hit(row: int, _start: int, end: int, _flags: int, _context: object) -> None:
-            seen(row, end)
+        def hit(number: int, _start: int, end: int, _flags: int, _context: object) -> None:
+            text, row = self._wanted[number]
+            if not text.nearby or self._confirmed(data, text, row, end):
+                seen(row, end)
 
         self._database.scan(data, match_event_handler=hit, scratch=hyperscan.Scratch(self._database))
+
+    def _confirmed(self, data: bytes, text: Text, row: int, end: int) -> bool:
+        """Whether the words that must stand near a hit do."""
+        if self._prefilters[row].wraps:
+            start, stop = max(0, end - _REACH), end + _REACH
+        else:
+            start = max(data.rfind(b"\n", 0, end) + 1, end - _LINE)
+            stop = data.find(b"\n", end, end + _LINE)
+            stop = end + _LINE if stop < 0 else stop
+        return all(data.find(word, start, stop) >= 0 for word in text.nearby)
 
     def wraps(self, row: int) -> bool:
         """Whether the row's message may be broken over lines."""

@@ -11,7 +11,7 @@ import re
 _PREFIX = re.compile(
     r"""
     \[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|\ ?[+-]\d\d:?\d\d)?\]?(?:\s|$)  # RFC 3339, bare or bracketed
-    | \d\d:\d\d:\d\d(?:[.,]\d+)?\s+(?:DEBUG|INFO|WARNING|ERROR|CRITICAL|FATAL)\s+-\s     # mozharness
+    | \d\d:\d\d:\d\d(?:[.,]\d+)?\s+(?:(?:DEBUG|INFO|WARNING|ERROR|CRITICAL|FATAL)\s+-\s)?  # Jenkins, mozharness
     | \[?rank\s?\d+\]?:\s?                                                              # torch's excepthook
     | \([A-Za-z]\w*(?:\s(?:rank|pid|ip|node)=[^)\s]+)+\)\s?                             # vLLM and Ray processes
     | \[Stage-\d+\]\s
@@ -19,9 +19,18 @@ _PREFIX = re.compile(
     | \[?[\w./-]+\.py:\d+\]\s                                                           # [file.py:line] alone
     | E\s{2,}                                                                           # pytest's failing lines
     | >\s+                                                                              # quotes
-    | (?:[\w.-]+\s*)?\|\s+                                                              # docker compose, boxes
+    | (?:[\w.-]+[-_]\d+\s*)?[|│]\s+                                                      # docker compose, boxes
+    | \[task\s[^\]\s]+\]\s                                                              # taskcluster
     | GECKO\(\d+\)\s\|\s
     | `(?=\S)
+    """,
+    re.VERBOSE,
+)
+_HARMLESS = re.compile(
+    r"""
+    \#\#\[(?:warning|debug|command|group|section|endgroup)\] | ::(?:warning|debug|notice|group)
+    | \[(?:WARNING|WARN|warn|INFO|info|DEBUG|debug)\] | (?:[Ww]arning|WARN|DEBUG):\s | WARNING:\s(?:Retrying|Ignoring|Skipping|Connection)
+    | \S+:\d+:\s\w*Warning:\s                                  # Python's warnings
     """,
     re.VERBOSE,
 )
@@ -47,9 +56,9 @@ def message(text: str) -> str:
     return rest
 
 
-def program_text(text: str) -> bool:
-    """Whether a message is program text that tells of a failure without being one.
+def harmless(text: str) -> bool:
+    """Whether a message tells of no failure: its tool calls it a warning or less, or it is program text.
 
     pytest prints the source that raised, shells print the commands that they run.
     """
-    return _PROGRAM_TEXT.match(text) is not None
+    return _HARMLESS.match(text) is not None or _PROGRAM_TEXT.match(text) is not None

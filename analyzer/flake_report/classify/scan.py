@@ -10,7 +10,7 @@ from flake_report.model.failure import Match
 from flake_report.model.joblog import Block, Cleaner
 
 from .captures import captured
-from .message import message, program_text
+from .message import message, harmless
 from .signatures import SignatureTable
 
 _BEFORE = 4096
@@ -18,6 +18,8 @@ _AFTER = 8192
 """Bytes of an endless line that are read on either side of a hit."""
 _LINES_AROUND = 2
 """A message broken over lines has at most this many breaks."""
+_WIDEST = 240
+"""Columns of a line that a viewer may have broken; a longer one was not."""
 _LOOKS_A_LINE = 64
 """An endless line is looked at this often at most, else a hostile one would cost hours."""
 _LONGEST_TEXT = 2000
@@ -69,10 +71,10 @@ class Scan:
         text = self._clean(block.data[place.start : place.stop]).strip()
         wanted = self._table.matcher.expression(row)
         plain = message(text)
-        found = None if program_text(plain) else wanted.search(plain) or wanted.search(text)
+        found = None if harmless(plain) else wanted.search(plain) or wanted.search(text)
         if found is not None:
             self._keep(block, row, place, text, found)
-        elif self._table.matcher.wraps(row):
+        elif self._table.matcher.wraps(row) and len(text) <= _WIDEST:
             self._look_around(block, row, place)
 
     def _look_around(self, block: Block, row: int, place: _Place) -> None:
@@ -83,7 +85,7 @@ class Scan:
         for found in self._table.matcher.expression(row).finditer(joined):
             first, last = joined.count("\n", 0, found.start()), joined.count("\n", 0, found.end())
             held = range(places[first].line, places[last].line + 1)
-            if len(held) > 1 and place.line in held and not program_text(messages[first]):
+            if len(held) > 1 and place.line in held and not harmless(messages[first]):
                 self._keep(block, row, places[first], " ".join(messages[first : last + 1]), found)
                 return
 

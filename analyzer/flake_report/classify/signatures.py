@@ -15,12 +15,12 @@ from flake_report.errors import FlakeReportError
 from flake_report.model.failure import Blame, Signature
 
 from .matcher import Matcher
-from .message import message, program_text
+from .message import message, harmless
 from .pattern import PatternError, parse_pattern
 from .prefilter import Prefilter, prefilter
 
 _REQUIRED = ("name", "blame", "pattern", "hint", "example")
-_KEYS = (*_REQUIRED, "title", "source", "wrapper")
+_KEYS = (*_REQUIRED, "title", "source", "wrapper", "weak")
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
 
@@ -85,9 +85,6 @@ def _row(entry: Mapping[str, object], place: str) -> Signature:
     }
     if not _NAME.fullmatch(texts["name"]):
         raise FlakeReportError(f"{place}: a name is lower-case words joined by hyphens, not {texts['name']!r}")
-    wrapper = entry.get("wrapper", False)
-    if not isinstance(wrapper, bool):
-        raise FlakeReportError(f"{place}: wrapper is true or false, not {wrapper!r}")
     return Signature(
         name=texts["name"],
         title=texts.get("title", texts["name"].replace("-", " ")),
@@ -96,8 +93,16 @@ def _row(entry: Mapping[str, object], place: str) -> Signature:
         hint=texts["hint"],
         example=texts["example"],
         source=texts.get("source", ""),
-        wrapper=wrapper,
+        wrapper=_flag(entry, "wrapper", place),
+        weak=_flag(entry, "weak", place),
     )
+
+
+def _flag(entry: Mapping[str, object], key: str, place: str) -> bool:
+    value = entry.get(key, False)
+    if not isinstance(value, bool):
+        raise FlakeReportError(f"{place}: {key} is true or false, not {value!r}")
+    return value
 
 
 def _text(entry: Mapping[str, object], key: str, place: str) -> str:
@@ -168,12 +173,12 @@ def _takers(table: SignatureTable, example: str) -> set[int]:
     nominated: set[int] = set()
     table.matcher.nominate(example.encode(), lambda row, _end: nominated.add(row))
     text = "\n".join(message(line) for line in example.split("\n"))
-    if program_text(text):
+    if harmless(text):
         return set()
     return {row for row in nominated if table.matcher.expression(row).search(text)}
 
 
 def _digest(rows: Sequence[Signature]) -> str:
     """First 16 hex digits over all that a row decides; a new hint makes no new table."""
-    content = "\x00".join(f"{row.name}\x01{row.blame}\x01{row.pattern}\x01{row.wrapper}" for row in rows)
+    content = "\x00".join(f"{row.name}\x01{row.blame}\x01{row.pattern}\x01{row.wrapper}{row.weak}" for row in rows)
     return sha256(content.encode()).hexdigest()[:16]
