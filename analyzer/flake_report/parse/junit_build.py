@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 from . import limits
 from .excerpt import Excerpt, clip
-from .junit_case import EARLIER, FINAL, NO_SUITE, PASSED, SKIPS, Case, Part, Suite, category
-from .junit_dialect import Dialect, dialect_of, is_go_property, is_googletest
+from .junit_case import EARLIER, FINAL, NO_SUITE, ONE_ATTEMPT, PASSED, SKIPS, Case, Part, Suite, category
+from .junit_dialect import Dialect, dialect_of, is_go_property, is_googletest, own_property
 from .junit_held import Entry, Held
-from .junit_simple import KEYS, Patterns, Run, patterns, run_length, simple
+from .junit_simple import KEYS, Patterns, Run, kept_output, patterns, run_length, simple
 from .junit_values import count
 from .problems import Problems
 from .xmltext import plain
@@ -40,6 +40,7 @@ class OpenCase:
     parts: list[Part] = field(default_factory=list)
     output: Excerpt | None = None
     time: Excerpt | None = None
+    facts: list[str] = field(default_factory=list)
 
 
 class JunitBuilder:
@@ -56,7 +57,7 @@ class JunitBuilder:
         self._held = held
         self._problems = problems
         self._depth = 0
-        self._root: tuple[str, ...] | None = None
+        self._root: dict[str, str] | None = None
         self._in: list[OpenSuite] = [OpenSuite(NO_SUITE, 0)]
         self._held_suite: Suite | None = None
         self._case: OpenCase | None = None
@@ -86,7 +87,7 @@ class JunitBuilder:
         elif name == "property" and is_go_property(attributes.get("name", "")):
             self._in[-1].suite = self._in[-1].suite._replace(dialect=Dialect.GO)
         if self._root is None:
-            self._root = tuple(attributes)
+            self._root = attributes
 
     def leaf(self, name: str, attributes: dict[str, str], text: str, *, literal: bool) -> None:
         """An element that holds text alone."""
@@ -153,7 +154,7 @@ class JunitBuilder:
             get("hostname", ""),
             get("timestamp", ""),
             count(get("tests", "")),
-            dialect_of(self._root or (), attributes),
+            dialect_of(self._root or {}, attributes),
         )
         self._in.append(OpenSuite(suite, self._depth))
 
@@ -169,7 +170,7 @@ class JunitBuilder:
             self._problems.note("a suite declares more tests than it holds", f"suite {suite.name[:80]}")
         if ended.parts:
             self._problems.note("a suite failed outside its cases", f"suite {suite.name[:80]}")
-            self._hold(Case(suite.name, "", "", "", "", "suite", tuple(ended.parts), "", checks=True), ended)
+            self._hold(Case(suite.name, "", "", "", "", "suite", tuple(ended.parts), "", (ONE_ATTEMPT,)), ended)
 
     # Cases
 
@@ -189,7 +190,7 @@ class JunitBuilder:
         inside.cases += 1
         inside.attempts += 1 + sum(part.kind in EARLIER for part in open_case.parts)
         time = get("time") or (open_case.time.text() if open_case.time else "")
-        output = open_case.output.text() if open_case.output and what in "fe" else ""
+        output = kept_output(open_case.output, what)
         case = Case(
             get("classname") or get("class", ""),
             get("name", ""),
@@ -199,7 +200,7 @@ class JunitBuilder:
             what,
             tuple(open_case.parts),
             output,
-            checks=is_googletest(attributes),
+            (ONE_ATTEMPT,) if is_googletest(attributes) else tuple(open_case.facts),
         )
         self._hold(case, inside)
         self._case = self._outer.pop() if self._outer else None
@@ -263,6 +264,8 @@ class JunitBuilder:
             elif name == "time" and "time" not in case.attributes:
                 case.time = self._sink = Excerpt()
                 self.wants_text = True
+        elif name == "property" and (fact := own_property(attributes)) and len(case.facts) < limits.PARTS:
+            case.facts.append(fact)
 
     def _start_part(self, name: str, attributes: dict[str, str]) -> None:
         self._part = (name, attributes)

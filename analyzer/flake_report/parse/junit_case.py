@@ -9,6 +9,7 @@ from .junit_dialect import Dialect
 FINAL = {"failure": "f", "error": "e"}
 SKIPS = frozenset({"skipped", "skip", "ignored", "disabled"})
 EARLIER = frozenset({"flakyFailure", "flakyError", "rerunFailure", "rerunError"})
+ONE_ATTEMPT = "several failures are checks of one attempt"
 _SKIPPED_STATUS = frozenset({"skipped", "notrun", "disabled", "ignored", "pending", "suppressed"})
 
 
@@ -52,8 +53,8 @@ class Case(NamedTuple):
     category: str
     parts: tuple[Part, ...]
     output: str
-    checks: bool
-    """Whether several failures are known to be checks of one attempt."""
+    facts: tuple[str, ...]
+    """What else is known: `ONE_ATTEMPT`, and properties of this project's own as `phase=setup`."""
 
 
 PASSED, FAILED, ERROR, SKIPPED = "p", "f", "e", "s"

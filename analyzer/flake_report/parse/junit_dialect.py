@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from enum import IntEnum
 
 
@@ -16,8 +16,8 @@ class Dialect(IntEnum):
     """gotestsum and go-junit-report: Go allows no two tests of one name, so equal elements are runs of one test."""
     PLAYWRIGHT = 3
     """A suite's hostname is the project (the browser); retries stand in the text of a failure."""
-    GOOGLETEST = 4
-    """Several failures in one case are several failed checks of one attempt."""
+    OWN = 4
+    """Written by this project: a suite's name is the session, its hostname what tells equal tests apart."""
 
 
 # The order in which a tool writes a suite's attributes is as good as a signature: a name can be set by the user.
@@ -28,11 +28,14 @@ _PYTEST_SUITES = (
     ("errors", "failures", "name", "skips", "tests", "time"),  # 3.x
 )
 _PLAYWRIGHT_ROOT = ("id", "name", "tests", "failures", "skipped", "errors", "time")
+OWN_ROOT = "flake-report"
 _GO_PROPERTIES = frozenset({"go.version", "goversion"})
 
 
-def dialect_of(root: Sequence[str], suite: Mapping[str, str]) -> Dialect:
-    """From the names of the root's attributes, in order, and a suite's attributes."""
+def dialect_of(root: Mapping[str, str], suite: Mapping[str, str]) -> Dialect:
+    """From the attributes of the root and of a suite, in the order in which they are written."""
+    if root.get("name") == OWN_ROOT:
+        return Dialect.OWN
     if suite.get("name") == "pytest" or tuple(suite) in _PYTEST_SUITES:
         return Dialect.PYTEST
     if tuple(root) == _PLAYWRIGHT_ROOT:
@@ -48,3 +51,11 @@ def is_go_property(name: str) -> bool:
 def is_googletest(case: Mapping[str, str]) -> bool:
     """Only googletest writes whether a case was run at all."""
     return case.get("status") in ("run", "notrun") and ("result" in case or "value_param" in case or "time" in case)
+
+
+def own_property(attributes: Mapping[str, str]) -> str:
+    """A property of a case that this project wrote, as `name=value`; empty for another's."""
+    name = attributes.get("name", "")
+    if not name.startswith(f"{OWN_ROOT}."):
+        return ""
+    return f"{name.removeprefix(f'{OWN_ROOT}.')}={attributes.get('value', '')[:40]}"

@@ -24,6 +24,7 @@ Key: TypeAlias = int
 TEARDOWN = "t"
 BAD = frozenset("fet")
 _ROUGH = 1 << 23  # places of the rough pass, one byte each
+APART_BY_HOST = frozenset({Dialect.PLAYWRIGHT, Dialect.OWN})
 _STANDS_ALONE = frozenset({Dialect.PYTEST, Dialect.GO})
 
 
@@ -61,8 +62,8 @@ def identity(suite: Suite, classname: str, name: str) -> Key:
     """Suites of pytest and of Go stand for themselves; elsewhere one name in two suites is a question."""
     if suite.dialect in _STANDS_ALONE:
         return hash((suite.number, classname, name))
-    if suite.dialect is Dialect.PLAYWRIGHT:
-        return hash((suite.hostname, classname, name))
+    if suite.dialect in APART_BY_HOST:
+        return hash((suite.name if suite.dialect is Dialect.OWN else "", suite.hostname, classname, name))
     return hash((classname, name))
 
 
@@ -165,7 +166,7 @@ def _decide(groups: dict[Key, Group], events: dict[int, int]) -> None:
         elif suite.dialect is Dialect.GO:
             group.meaning = Meaning.RUNS
             # Reruns follow failures, and gotestsum writes failures first: after a pass, the order is not known.
-            group.known = BAD.issuperset(group.letters[:-1])
+            group.known = BAD.issuperset(group.letters[:-1]) or len(set(group.letters)) == 1
         else:
             # A failure followed by anything of the same name may have been run again.
             group.known = len(group.suites) > 1 or not BAD.intersection(group.letters[:-1])

@@ -11,10 +11,11 @@ from flake_report.model.results import Attempt, Outcome, Phase, TestId
 
 from .junit_case import NO_SUITE, PASSED, Case, Suite
 from .junit_dialect import Dialect
-from .junit_groups import BAD, TEARDOWN, Group, Grouping, Key, Meaning, grouping_of, identity
+from .junit_groups import APART_BY_HOST, BAD, TEARDOWN, Group, Grouping, Key, Meaning, grouping_of, identity
 from .junit_held import Held
 from .junit_simple import Run, Simple, case_of, pass_of, rows
-from .junit_tries import Try, tries
+from .junit_tries import tries
+from .junit_try import Try
 from .junit_values import moment, seconds
 from .problems import Problems
 from .records import attempt_of, testid_of
@@ -68,7 +69,7 @@ class Resolver:
                     session += 1
                     self._session = str(session)
                 else:
-                    self._session = ""
+                    self._session = entry.name if entry.dialect is Dialect.OWN else ""
             elif isinstance(entry, Run):
                 self._run(entry)
             else:
@@ -78,7 +79,7 @@ class Resolver:
         emit, groups, suite = self._emit, self._groups, self._suite
         started, session, sure, passed = self._started, self._session, self._sure, Outcome.PASSED
         pytest = suite.dialect is Dialect.PYTEST
-        apart = suite.hostname if suite.dialect is Dialect.PLAYWRIGHT else ""
+        apart = suite.hostname if suite.dialect in APART_BY_HOST else ""
         tests = 0
         for classname, name, time, file in rows(run):
             if not name or not classname or (groups and identity(suite, classname, name) in groups):
@@ -171,10 +172,12 @@ class Resolver:
 
     def _apart_of(self, case: Case) -> str:
         """What tells this case from its equals, were there any."""
+        if self._suite.dialect in APART_BY_HOST:
+            return self._suite.hostname
         if not case.name:
             self._nameless[case.classname] += 1
             return f"#{self._nameless[case.classname]}"
-        return self._suite.hostname if self._suite.dialect is Dialect.PLAYWRIGHT else ""
+        return ""
 
     def _apart_test(self, case: Case, group: Group) -> TestId:
         """Told apart by suite, else by host (a browser, mostly), then by order."""

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from . import limits
 from .excerpt import Excerpt, clip
 from .junit_case import FINAL, PASSED, SKIPS, Case, Part, category
+from .junit_playwright import ATTACHMENT
 from .xmlgrammar import PAIRS
 from .xmltext import attribute, flaw, flaw_of_content, plain
 
@@ -121,9 +122,17 @@ def case_of(entry: Simple) -> Case:
         "",
         entry.category,
         tuple(parts),
-        output.text() if output and entry.category in "fe" else "",
-        checks=False,
+        kept_output(output, entry.category),
+        (),
     )
+
+
+def kept_output(output: Excerpt | None, category: str) -> str:
+    """What a case printed, where it failed or the output tells of attempts."""
+    if output is None:
+        return ""
+    text = output.text()
+    return text if category in "fe" or ATTACHMENT in text else ""
 
 
 def rows(run: Run) -> Iterator[tuple[str, str, str, str]]:
@@ -140,4 +149,4 @@ def rows(run: Run) -> Iterator[tuple[str, str, str, str]]:
 
 def pass_of(classname: str, name: str, time: str, file: str) -> Case:
     """A row as a case like any other."""
-    return Case(classname, name, file, time, "", PASSED, (), "", checks=False)
+    return Case(classname, name, file, time, "", PASSED, (), "", ())

@@ -3,59 +3,45 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from flake_report.model.results import Outcome, Phase
 
-from .junit_case import EARLIER, ERROR, FINAL, SKIPPED, Case, Part
+from .junit_case import EARLIER, ERROR, FINAL, ONE_ATTEMPT, SKIPPED, Case, Part
 from .junit_dialect import Dialect
+from .junit_playwright import playwright_tries
+from .junit_try import Try
 
 # pytest wraps what failed outside the test's own body; older versions only named the phase.
 _PHASE = re.compile(r'failed on (setup|teardown) with "(.*)"\s*', re.DOTALL)
 _OLD_PHASES = {"test setup failure": Phase.SETUP, "test teardown failure": Phase.TEARDOWN}
 _COLLECTION = ("collection failure", "collection skipped")
+# gotestsum says `Failed` of all; what failed is in the test's own output.
+_GO_FRAME = re.compile(r"\s*(?:=== |--- (?:FAIL|PASS|SKIP): |\Z)")
 _CRASH = re.compile(r"worker '[^']*' crashed while running '")
-# Playwright writes all attempts of a failed test into one failure, each later one under such a line.
-_PLAYWRIGHT_RETRY = re.compile(r"^ *Retry #(\d+) ─{3,}.*$", re.MULTILINE)
-
-
-class Try(NamedTuple):
-    """One attempt, not yet numbered. `known` is False where there may have been others, or fewer."""
-
-    outcome: Outcome
-    phase: Phase | None = None
-    time: str = ""
-    stamp: str = ""
-    message: str = ""
-    text: str = ""
-    known: bool = True
 
 
 def tries(case: Case, dialect: Dialect) -> list[Try]:
-    """The attempts of one case in order, the final one last unless it failed first.
+    """The attempts of one case in order.
 
-    Surefire and those who follow it write `flakyFailure` before a final pass; a test that never passed has its
-    first failure as `failure` and the later ones as `rerunFailure`.
+    Surefire and those who follow it write `flakyFailure` for attempts before a pass. A test that never passed has
+    its first failure as `failure`, and the later ones as `rerunFailure`, wherever they stand.
     """
-    found: list[Try] = []
-    final: list[Part] = []
-    place = 0
-    for part in case.parts:
-        if part.kind in EARLIER:
-            found.append(_earlier(part))
-        else:
-            if not final:
-                place = len(found)
-            final.append(part)
-    if not final or case.category == SKIPPED:
-        place = len(found)
-    last = _final(case, final, dialect)
-    found[place:place] = _playwright(last) if dialect is Dialect.PLAYWRIGHT else [last]
-    return found
+    if len(case.parts) == 1 and case.parts[0].kind not in EARLIER and dialect not in (Dialect.PLAYWRIGHT, Dialect.OWN):
+        return [_final(case, [*case.parts], dialect)]
+    last = _final(case, [part for part in case.parts if part.kind not in EARLIER], dialect)
+    flaky = [_earlier(part) for part in case.parts if part.kind.startswith("flaky")]
+    rerun = [_earlier(part) for part in case.parts if part.kind.startswith("rerun")]
+    if not last.outcome.bad:
+        flaky, rerun = flaky + rerun, []
+    final = [last] if flaky or rerun or dialect is not Dialect.PLAYWRIGHT else playwright_tries(last, case.output)
+    found = [*flaky, *final, *rerun]
+    return [one._replace(known=False) for one in found] if "attempts=unknown" in case.facts else found
 
 
 def _earlier(part: Part) -> Try:
     outcome = Outcome.FAILED if part.kind.endswith("Failure") else Outcome.ERROR
+    if part.type == Outcome.CRASHED:
+        outcome = Outcome.CRASHED
     return Try(outcome, None, part.time, part.stamp, _message(part), part.text.strip())
 
 
@@ -66,21 +52,31 @@ def _final(case: Case, parts: list[Part], dialect: Dialect) -> Try:
         outcome = Outcome.SKIPPED if case.category == SKIPPED else Outcome.PASSED
         if skip and skip.type == "pytest.xfail":
             outcome = Outcome.XFAILED
-        phase = Phase.COLLECT if skip and skip.message == _COLLECTION[1] else None
+        if "outcome=xpassed" in case.facts:
+            outcome = Outcome.XPASSED
+        phase = Phase.COLLECT if skip and skip.message == _COLLECTION[1] else _own_phase(case)
         return Try(outcome, phase, case.time, case.stamp, _message(skip) if skip else "")
     main = next((part for part in bad if part.kind == "failure"), bad[0])
     outcome = Outcome.ERROR if case.category == ERROR else Outcome.FAILED
     phase, message = None, _message(main)
     if dialect is Dialect.PYTEST:
         phase, message = pytest_phase(main.kind, message)
-    if _CRASH.match(message):
+    elif dialect is Dialect.GO and message == "Failed":
+        message = next((line.strip() for line in main.text.splitlines() if line and not _GO_FRAME.match(line)), message)
+    if _CRASH.match(message) or main.type == Outcome.CRASHED:
         outcome, phase = Outcome.CRASHED, None
+    phase = _own_phase(case) or phase
     texts = [part.text.strip() for part in (main, *(part for part in bad if part is not main))]
     text = "\n".join(piece for piece in (*texts, case.output.strip()) if piece)
+    message = message or first_line(text)
     # Two failures may be two checks of one attempt, or two attempts: some tools write the one, some the other.
     same_kind = len({part.kind for part in bad}) < len(bad)
-    known = not same_kind or case.checks or dialect in (Dialect.PYTEST, Dialect.GO)
+    known = not same_kind or ONE_ATTEMPT in case.facts or dialect in (Dialect.PYTEST, Dialect.GO)
     return Try(outcome, phase, case.time, case.stamp, message, text, known)
+
+
+def _own_phase(case: Case) -> Phase | None:
+    return next((phase for phase in Phase if f"phase={phase}" in case.facts), None) if case.facts else None
 
 
 def pytest_phase(kind: str, message: str) -> tuple[Phase, str]:
@@ -95,19 +91,9 @@ def pytest_phase(kind: str, message: str) -> tuple[Phase, str]:
 
 
 def _message(part: Part) -> str:
-    if part.message:
-        return part.message
-    first = next((line.strip() for line in part.text.splitlines() if line.strip()), "")
-    return first[:1000] or part.type
+    return part.message or first_line(part.text) or part.type
 
 
-def _playwright(last: Try) -> list[Try]:
-    headings = list(_PLAYWRIGHT_RETRY.finditer(last.text)) if last.outcome.bad else []
-    if [int(heading[1]) for heading in headings] != list(range(1, len(headings) + 1)):
-        return [last._replace(known=False)]
-    if not headings:
-        return [last]
-    starts = [0, *(heading.end() for heading in headings)]
-    ends = [*(heading.start() for heading in headings), len(last.text)]
-    texts = [last.text[start:end].strip() for start, end in zip(starts, ends, strict=True)]
-    return [last._replace(text=text) for text in texts]
+def first_line(text: str) -> str:
+    """The first line that says something, as a message where a tool gave none."""
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")[:1000]
