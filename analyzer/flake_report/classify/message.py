@@ -29,7 +29,8 @@ _PREFIX = re.compile(
 _HARMLESS = re.compile(
     r"""
     \#\#\[(?:warning|debug|command|group|section|endgroup)\] | ::(?:warning|debug|notice|group)
-    | \[(?:WARNING|WARN|warn|INFO|info|DEBUG|debug)\] | (?:[Ww]arning|WARN|DEBUG):\s | WARNING:\s(?:Retrying|Ignoring|Skipping|Connection)
+    | \[(?:WARNING|WARN|warn|INFO|info|DEBUG|debug)\] | (?:[Ww]arning|WARN|DEBUG):\s
+    | WARNING:\s(?:Retrying|Ignoring|Skipping|Connection)
     | \S+:\d+:\s\w*Warning:\s                                  # Python's warnings
     """,
     re.VERBOSE,

@@ -1,10 +1,9 @@
 """From a signature's pattern to the literal texts that hyperscan looks for in raw bytes.
 
-A hit only nominates a line: `re` then decides on the clean text. So little is asked for: one or two rare words in a
+A hit only nominates a line: `re` then decides on the clean text. So little is asked for: a rare word or a few in a
 row that every match must hold. Plain texts compile in milliseconds and scan at the speed of memory; expressions with
-room for escapes do neither. Where a tool may colour, stamp or break a text between those two words, the first word
-with the escape behind it is looked for as well: ESC, "^[" where a viewer copied it, and a line end where the pattern
-says `\\s`.
+room for escapes do neither. Where a tool may colour, stamp or break a text between two words, the first word with the
+escape behind it is looked for as well: ESC, "^[" where a viewer copied it, and a line end where the pattern says `\\s`.
 """
 
 from __future__ import annotations
@@ -12,51 +11,33 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import pairwise
 
 from .pattern import Anchor, CharSet, Group, Item, Literal, Pattern, PatternError
+from .words import GOOD, Token, breaks, runs
 
-_LEAST = 2
+_LEAST = 2.0
 """A score below which a text would nominate half the log."""
-_GOOD = 12
-"""A score at which a text is rare enough."""
-_FAIR = 5
+_FAIR = 5.0
 """A score at which it is not worth looking into alternatives within alternatives."""
-_NEARBY = 2
-"""Words from elsewhere in the pattern that are asked for before a line is read."""
-_SCORE_OF_COMMON = 2
-_SCORE_OF_SHOUT = 3
-_SCORE_OF_PROSE = 8
-_SCORE_OF_MARK = 0.4
-_SHORT = 3
-_COST_OF_SHORT = 1.5
-_COST_OF_KEY = 0.05
-"""What each further text of a row costs: of equals, the fewer win."""
-_SCORE_OF_MIXED = 3
-_SCORE_OF_RARE = 4
-"""For each character of a name with digits or underscores, and for each beyond ASCII: few lines hold them."""
 _DEEPEST = 3
 """Parts of a sequence whose alternatives are looked into together."""
+_LONGEST = 5
+"""Tokens of a key: three words and what stands between them."""
+_NEARBY = 2
+"""Words from elsewhere in the pattern that are asked for before a line is read."""
 _MOST_TEXTS = 400
 """Texts of one row; a pattern of more alternatives than that is refused."""
+_SHORT = 3
+_COST_OF_SHORT = 1.5
+"""What it costs a key to begin with a word of fewer than three letters, which ends many a coloured text."""
+_COST_OF_KEY = 0.05
+"""What each further key of a row costs: of equals, the fewer win."""
 
 _FEW_LETTERS = re.compile(r"\[[A-Za-z]{2,3}\]")
 _ESCAPES = ("\x1b", "^[")
 _ESCAPE_ENDS = ("m", "K", "\x07")
 _LINE_ENDS = ("\n", "\r")
-
-# Words of which logs are full: they tell nothing.
-_COMMON = frozenset(
-    """cpp cc cu cuh h hpp c py pyi go java kt rs js ts tsx jsx vue svelte scala groovy inl inc swift proto
-    EngineCore Worker WorkerProc APIServer Engine Core engine core
-    the a an and or of to in is are was be been has have had not no on at for with by from as it its this that
-    error Error ERROR errors failed Failed FAILED failure FAIL fail warning Warning WARNING info INFO debug DEBUG
-    file File files line test tests Test job step run running Running process command code exit exited status
-    could cannot Could Cannot unable Unable found more than after before while when all any some could must should
-    build build image name version package module task Task test worker server host path url http https com org git
-    message type value size memory device GPU CUDA time seconds new set get use used out up into end start started
-    api data log import export python pip main request requests response""".split()
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,43 +58,12 @@ class Prefilter:
 
 
 @dataclass(frozen=True, slots=True)
-class _Token:
-    """A word, or what stands between two words. `loose`: blanks that may be doubled; `breaks`: a line may end here."""
-
-    text: str
-    word: bool
-    loose: bool = False
-    breaks: bool = False
-
-    @property
-    def score(self) -> float:
-        """How rare the token is, in letters of a rare word."""
-        if not self.word:
-            return _SCORE_OF_MARK * len(self.text.replace(" ", ""))
-        if self.text in _COMMON or self.text.isdigit():
-            return _SCORE_OF_SHOUT if self.text.isupper() else _SCORE_OF_COMMON
-        if self.text.isascii() and self.text.isalpha():
-            return min(len(self.text), _SCORE_OF_PROSE)
-        return min(_GOOD, sum(_SCORE_OF_MIXED if char.isascii() else _SCORE_OF_RARE for char in self.text))
-
-
-@dataclass(frozen=True, slots=True)
 class _Key:
-    """Up to five tokens in a row, three words and what stands between them, with rare words from elsewhere."""
+    """Tokens in a row of which every match holds all, and rare words from elsewhere in the pattern."""
 
-    tokens: tuple[_Token, ...]
+    tokens: tuple[Token, ...]
+    score: float
     nearby: tuple[str, ...]
-
-    @property
-    def score(self) -> float:
-        """How rare the key is; less where it begins with a short word, which ends many a coloured text."""
-        short = self.tokens[0].word and len(self.tokens) > 1 and len(self.tokens[0].text) < _SHORT
-        return sum(token.score for token in self.tokens) - (_COST_OF_SHORT if short else 0)
-
-    @property
-    def rank(self) -> tuple[float, int, float]:
-        """Rare before common, and of what is rare enough, short before long."""
-        return min(self.score, _GOOD), -len(self.tokens), self.score
 
     def texts(self) -> Iterator[Text]:
         """The key in one piece, and what is left of it where an escape or a line end interrupts it."""
@@ -156,15 +106,7 @@ def prefilter(pattern: Pattern) -> Prefilter:
         raise PatternError(f"it explodes: its alternatives come to more than {_MOST_TEXTS} texts")
     if pattern.caseless:
         texts = tuple(Text(text.text) for text in texts)
-    return Prefilter(texts, pattern.caseless, _breaks(pattern.items))
-
-
-def _breaks(items: Sequence[Item]) -> bool:
-    return any(
-        (isinstance(item, CharSet) and item.breaks)
-        or (isinstance(item, Group) and any(_breaks(branch) for branch in item.alternatives))
-        for item in items
-    )
+    return Prefilter(texts, pattern.caseless, breaks(pattern.items))
 
 
 def _keys(items: Sequence[Item], start: int = 0, depth: int = 0) -> tuple[_Key, ...]:
@@ -173,9 +115,9 @@ def _keys(items: Sequence[Item], start: int = 0, depth: int = 0) -> tuple[_Key, 
     Parts before `start` have been looked into already.
     """
     best = _best(items)
-    found = (best,) if best is not None else ()
+    found: tuple[_Key, ...] = () if best is None else (best,)
     for at, item in enumerate(items):
-        if _worst(found) >= (_FAIR if depth else _GOOD) or depth == _DEEPEST:
+        if _worst(found) >= (_FAIR if depth else GOOD) or depth == _DEEPEST:
             break
         if at >= start and (branches := _alternatives(item)):
             deeper = depth if len(items) == 1 else depth + 1
@@ -187,7 +129,7 @@ def _keys(items: Sequence[Item], start: int = 0, depth: int = 0) -> tuple[_Key, 
 
 
 def _alternatives(item: Item) -> tuple[tuple[Item, ...], ...]:
-    """What an item may be, where that is one of a few: a group or a letter that may be absent, a class of two letters."""
+    """What a part may be, where that is one of a few: a group, a class of two letters, either maybe absent."""
     if isinstance(item, Anchor) or (item.low, item.high) not in ((1, 1), (0, 1)):
         return ()
     branches: tuple[tuple[Item, ...], ...] = ()
@@ -200,70 +142,32 @@ def _alternatives(item: Item) -> tuple[tuple[Item, ...], ...]:
     return (*branches, ()) if branches and item.low == 0 else branches
 
 
+def _worst(keys: Sequence[_Key]) -> float:
+    return min((key.score for key in keys), default=0.0)
+
+
 def _worth(keys: Sequence[_Key]) -> float:
     return _worst(keys) - _COST_OF_KEY * len(keys)
 
 
-def _worst(keys: Sequence[_Key]) -> float:
-    return min((key.score for key in keys), default=0)
-
-
 def _best(items: Sequence[Item]) -> _Key | None:
-    """The rarest stretch of up to five tokens, with the rarest words from outside it."""
-    runs = [list(_tokens(run)) for run in _runs(items)]
-    stretches = (
-        run[first:last]
-        for run in runs
-        for first, token in enumerate(run)
-        if token.word or (token.text.strip() and not token.breaks)
-        for last in range(first + 1, min(first + 5, len(run)) + 1)
-    )
-    best = max((_Key(tuple(stretch), ()) for stretch in stretches), key=lambda key: key.rank, default=None)
+    """The rarest stretch, and of those that are rare enough the shortest; with the rarest words from outside it."""
+    stretches = runs(items)
+    best: tuple[tuple[float, int, float], list[Token]] | None = None
+    for run in stretches:
+        for first, token in enumerate(run):
+            if not token.word and (token.breaks or not token.text.strip()):
+                continue
+            score = -_COST_OF_SHORT if token.word and len(token.text) < _SHORT and len(run) > 1 else 0.0
+            for last in range(first, min(first + _LONGEST, len(run))):
+                score += run[last].score
+                rank = (min(score, GOOD), first - last, score)
+                if best is None or rank > best[0]:
+                    best = (rank, run[first : last + 1])
     if best is None:
         return None
-    inside = {token.text for token in best.tokens}
-    outside = {token.text: token.score for run in runs for token in run if token.word and token.text not in inside}
-    rare = sorted(outside, key=lambda word: -outside[word])[:_NEARBY]
-    return _Key(best.tokens, tuple(rare))
-
-
-def _runs(items: Sequence[Item]) -> Iterator[list[Literal | CharSet]]:
-    """The stretches of characters that must be there, between all that varies; anchors vanish.
-
-    Anchors say where clean text begins; in raw bytes a stamp or a colour stands before it.
-    """
-    run: list[Literal | CharSet] = []
-    for item in items:
-        if isinstance(item, Anchor):
-            continue
-        if not isinstance(item, Group) and (_blank(item) or _once(item)):
-            run.append(item)
-        else:
-            yield run
-            run = []
-    yield run
-
-
-def _once(item: Literal | CharSet) -> bool:
-    return isinstance(item, Literal) and (item.low, item.high) == (1, 1)
-
-
-def _blank(item: Literal | CharSet) -> bool:
-    """One blank or more."""
-    return item.low > 0 and (
-        (isinstance(item, CharSet) and item.blank) or (isinstance(item, Literal) and item.char == " ")
-    )
-
-
-def _tokens(run: Sequence[Literal | CharSet]) -> Iterator[_Token]:
-    for word, group in groupby(run, key=_in_word):
-        members = list(group)
-        text = "".join(
-            " " if _blank(item) else item.char for item in members if isinstance(item, Literal) or _blank(item)
-        )
-        loose = any(_blank(item) and item.high != 1 for item in members)
-        yield _Token(text, word, loose, any(isinstance(item, CharSet) and item.breaks for item in members))
-
-
-def _in_word(item: Literal | CharSet) -> bool:
-    return isinstance(item, Literal) and (item.char.isalnum() or item.char == "_" or not item.char.isascii())
+    (_, _, score), tokens = best
+    inside = {token.text for token in tokens}
+    outside = {token.text: token.score for run in stretches for token in run if token.word and token.text not in inside}
+    nearby = sorted(outside, key=lambda word: -outside[word])[:_NEARBY]
+    return _Key(tuple(tokens), score, tuple(nearby))

@@ -10,7 +10,7 @@ from flake_report.model.failure import Match
 from flake_report.model.joblog import Block, Cleaner
 
 from .captures import captured
-from .message import message, harmless
+from .message import harmless, message
 from .signatures import SignatureTable
 
 _BEFORE = 4096

@@ -15,7 +15,7 @@ from flake_report.errors import FlakeReportError
 from flake_report.model.failure import Blame, Signature
 
 from .matcher import Matcher
-from .message import message, harmless
+from .message import harmless, message
 from .pattern import PatternError, parse_pattern
 from .prefilter import Prefilter, prefilter
 
