@@ -15,6 +15,10 @@ from flake_report.errors import FlakeReportError
 from flake_report.model.config import Config
 
 FULL = """
+[collect]
+token_file = "~/.config/buildkite-token"
+token_command = "pass show buildkite"
+
 [store]
 path = "s3-less/store"
 
@@ -36,6 +40,8 @@ def test_an_empty_file_is_all_defaults() -> None:
 
 def test_every_setting_can_be_given() -> None:
     config = parse_config(FULL, "flake-report.toml")
+    places = (config.collect.token_file, config.collect.token_command)
+    assert places == ("~/.config/buildkite-token", "pass show buildkite")
     assert config.store.path == "s3-less/store"
     assert (config.rates.branch, config.rates.since) == ("release/*", timedelta(weeks=4))
     given_keys = re.findall(r"^(\w+) =", FULL, re.MULTILINE)

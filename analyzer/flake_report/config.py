@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from .errors import FlakeReportError
-from .model.config import Config, RatesConfig, StoreConfig
+from .model.config import CollectConfig, Config, RatesConfig, StoreConfig
 
 _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 
@@ -51,6 +51,8 @@ def span(value: object) -> timedelta:
 
 
 SETTINGS = (
+    Setting("collect", "token_file", "text", "none", "A file that holds the Buildkite API token.", _text),
+    Setting("collect", "token_command", "text", "none", "A command that prints the Buildkite API token.", _text),
     Setting("store", "path", "text", '"flake-report-store"', "The store's folder.", _text),
     Setting("rates", "branch", "text", "every branch", "The branch whose builds count; `*` and `?` match.", _text),
     Setting("rates", "since", 'a span such as "36h", "14d", "4w"', "all", "Back from the newest build.", span),
@@ -78,7 +80,11 @@ def parse_config(text: str, name: str) -> Config:
             mistakes.append(_unknown(shown, section, _TOP_LEVEL))
     if mistakes:
         raise FlakeReportError(f"{name}: {'; '.join(mistakes)}")
-    return Config(store=StoreConfig(**values["store"]), rates=RatesConfig(**values["rates"]))
+    return Config(
+        collect=CollectConfig(**values["collect"]),
+        store=StoreConfig(**values["store"]),
+        rates=RatesConfig(**values["rates"]),
+    )
 
 
 def _section(section: str, table: object, mistakes: list[str]) -> dict[str, Any]:

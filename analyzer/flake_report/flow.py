@@ -26,6 +26,9 @@ from flake_report.parse.reports import read_report
 from flake_report.parse.testid import from_nodeid
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flake_report.model.config import CollectConfig
     from flake_report.model.query import Query
     from flake_report.model.record import IngestCounts
 
@@ -37,6 +40,15 @@ def signature_table(*user_files: tuple[str, str]) -> SignatureTable:
     for name, text in user_files:
         table = table.extended(parse_table(text, name))
     return table
+
+
+def job_logs(url: str, env: Mapping[str, str], settings: CollectConfig, warn: Warn) -> Iterator[Blob]:
+    """The logs of the job, the step or the failed jobs that a Buildkite URL names, each fetched when it is read."""
+    from flake_report.collect import joblogs
+    from flake_report.collect.token import find_token
+
+    token = find_token(env, settings.token_file, settings.token_command)
+    return joblogs.job_logs(url, env=env, token=token, warn=warn)
 
 
 def explain(blob: Blob, table: SignatureTable) -> Explanation:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+
+from collect.server.buildkite import Buildkite, running
+from collect.server.clock import FakeTime
+from collect.server.world import World
 
 BUILD = {
     "id": "0196a0f3-aaaa-4000-8000-000000000007",
@@ -50,3 +54,19 @@ def rest_build() -> Callable[..., dict[str, Any]]:
 def rest_job() -> Callable[..., dict[str, Any]]:
     """A job with other values for some fields."""
     return lambda **fields: {**JOB, **fields}
+
+
+@pytest.fixture
+def time() -> FakeTime:
+    return FakeTime()
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+@pytest.fixture
+def buildkite(world: World) -> Iterator[Buildkite]:
+    with running(world) as servers:
+        yield servers

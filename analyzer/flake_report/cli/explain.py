@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+from collections.abc import Iterator
 
 import click
 
 from flake_report import flow
+from flake_report.collect.buildurl import is_url
 from flake_report.collect.files import open_blob
 from flake_report.errors import FlakeReportError
+from flake_report.model.evidence import Blob
+from flake_report.model.failure import Explanation
 from flake_report.report import explanation
 
-from .options import format_option, signatures_option, user_signatures
+from .options import format_option, load_config, signatures_option, user_signatures
 from .terminal import show, warn
 
 
@@ -23,26 +28,51 @@ from .terminal import show, warn
 def command(logs: tuple[str, ...], form: str, signatures: tuple[str, ...]) -> int:
     """Name the cause of a failed job, the line, the numbers in it, and what to do.
 
-    A LOG is a file as Buildkite gives it (plain, .gz or .zst), or - for standard input. No store, no set-up.
+    A LOG is a file as Buildkite gives it (plain, .gz or .zst), - for standard input, or a Buildkite URL: of a job, or
+    of a build, whose failed jobs are then explained. Public pipelines need no token; for others it is in
+    BUILDKITE_API_TOKEN, or where [collect] token_file or token_command say. BUILDKITE_API_URL and BUILDKITE_WEB_URL
+    name other servers, such as a proxy. No store, no set-up.
 
     \b
     flake-report explain build.log
+    flake-report explain https://buildkite.com/ORG/PIPELINE/builds/NUMBER
     """
     table = flow.signature_table(*user_signatures(signatures))
-    told, status = [], 0
+    told: list[Explanation] = []
+    status = 0
     for name in logs:
+        before = len(told)
         try:
-            told.append(flow.explain(open_blob(name, sys.stdin.buffer), table))
+            for blob in _blobs(name):
+                try:
+                    told.append(flow.explain(blob, table))
+                except FlakeReportError as error:
+                    warn(error)
+                    status = 2
+                    continue
+                if form == "text":
+                    _show(told, titled=len(logs) > 1 or is_url(name))
         except FlakeReportError as error:
             warn(error)
             status = 2
+        if len(told) == before and not status:
+            warn(f"{name}: no job of this build has failed")
     if form == "json":
         click.echo(json.dumps({"logs": [explanation.to_json(one) for one in told]}, indent=1, ensure_ascii=False))
-        return status
-    for number, one in enumerate(told):
-        if len(logs) > 1:
-            show(("" if number == 0 else "\n") + one.log)
-        show(*explanation.to_text(one))
-        for warning in one.warnings:
-            warn(f"{one.log}: {warning}")
     return status
+
+
+def _blobs(name: str) -> Iterator[Blob]:
+    if is_url(name):
+        return flow.job_logs(name, os.environ, load_config().collect, warn)
+    return iter([open_blob(name, sys.stdin.buffer)])
+
+
+def _show(told: list[Explanation], *, titled: bool) -> None:
+    """Print the newest one, as soon as it is known: the next log may take a while to come."""
+    one = told[-1]
+    if titled:
+        show(("\n" if len(told) > 1 else "") + one.log)
+    show(*explanation.to_text(one))
+    for warning in one.warnings:
+        warn(f"{one.log}: {warning}")

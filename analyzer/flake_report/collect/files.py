@@ -8,14 +8,17 @@ import tempfile
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
-from typing import BinaryIO, TypeAlias
+from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
 from flake_report.errors import FlakeReportError
 from flake_report.model.evidence import Blob
 
 from .compression import decompressed
+
+if TYPE_CHECKING:
+    from .answer import Body  # it brings requests, which a file on the disk needs not
 
 Warn: TypeAlias = Callable[[str], None]
 """Takes one sentence about something that was damaged or left out; the rest goes on."""
@@ -54,6 +57,12 @@ def open_blob(path: str, stdin: BinaryIO | None = None) -> Blob:
 def file_blob(file: Path, name: str) -> Blob:
     """The regular file `file` under a name that a person knows; opened only when it is read."""
     return Blob(name, partial(_read_file, file, name))
+
+
+def fetched_blob(name: str, fetch: Callable[[], Body]) -> Blob:
+    """What `fetch` brings when it is read for the first time, kept for as long as somebody may read it again."""
+    kept = cache(fetch)
+    return Blob(name, lambda: decompressed(name, kept().chunks()))
 
 
 def head_of(blob: Blob) -> bytes:

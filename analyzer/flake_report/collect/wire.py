@@ -15,6 +15,10 @@ from typing import Any, TypeAlias
 from flake_report.errors import FlakeReportError
 from flake_report.model.evidence import Build, Job, JobState, RetryType
 
+from .joblist import ListedJob
+
+_FAILED = (JobState.FAILED, JobState.TIMED_OUT)
+
 Payload: TypeAlias = Mapping[str, Any]
 """One JSON object as Buildkite sent it."""
 
@@ -54,6 +58,23 @@ def read_jobs(payloads: Iterable[Payload]) -> list[Job]:
     jobs = {_text(payload, "id"): payload for payload in payloads if payload.get("type", "script") == "script"}
     links = _retry_links(jobs.values())
     return [_read_job(payload, jobs, links) for identity, payload in jobs.items() if identity]
+
+
+def listed_jobs(payload: Payload) -> list[ListedJob]:
+    """The command jobs of a build for a person to choose from; a soft failure is a failure too."""
+    rows = payload.get("jobs")
+    jobs = [row for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
+    return [
+        ListedJob(
+            id=identity,
+            step=_text(_mapping(job, "step"), "id"),
+            name=_text(job, "label") or _text(job, "name"),
+            failed=JobState(_text(job, "state")) in _FAILED,
+            soft=job.get("soft_failed") is True,
+        )
+        for job in jobs
+        if job.get("type", "script") == "script" and (identity := _text(job, "id"))
+    ]
 
 
 def step_of(step_key: str, label: str, *, parallel: bool = False) -> str:
@@ -108,7 +129,7 @@ def _place_in_chain(payload: Payload, links: Mapping[str, str]) -> tuple[int, st
     identity = _text(payload, "id")
     if identity not in links:
         # `retries_count` of a job that was retried itself counts what came after it, not before.
-        return (0 if payload.get("retried") is True else _integer(payload, "retries_count") or 0), None
+        return (0 if payload.get("retried") is True else max(_integer(payload, "retries_count") or 0, 0)), None
     seen, current = {identity}, identity
     while (earlier := links.get(current)) and earlier not in seen:
         seen.add(earlier)

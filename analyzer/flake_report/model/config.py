@@ -7,6 +7,14 @@ from datetime import timedelta
 
 
 @dataclass(frozen=True, slots=True)
+class CollectConfig:
+    """`[collect]`: where the API token is, if BUILDKITE_API_TOKEN does not hold it; never the token itself."""
+
+    token_file: str | None = None
+    token_command: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class StoreConfig:
     """`[store]`: where the store is."""
 
@@ -25,5 +33,6 @@ class RatesConfig:
 class Config:
     """All settings, validated."""
 
+    collect: CollectConfig = field(default_factory=CollectConfig)
     store: StoreConfig = field(default_factory=StoreConfig)
     rates: RatesConfig = field(default_factory=RatesConfig)
