@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 
 from hypothesis import HealthCheck, given, settings
@@ -75,7 +76,7 @@ def histories(make):
                 records.append(make.record(build, job, *draw(st.lists(attempts(make), max_size=8))))
         cuts = draw(st.lists(st.integers(0, len(records)), max_size=3).map(sorted))
         bounds = [0, *cuts, len(records)]
-        return [records[low:high] for low, high in zip(bounds, bounds[1:], strict=False)]
+        return [records[low:high] for low, high in pairwise(bounds)]
 
     return draw_history()
 

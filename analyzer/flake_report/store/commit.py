@@ -6,8 +6,8 @@ commit is tried for exactly that number: whoever comes second writes the two sma
 number after it. The large files are written once, whatever happens. Delta's own retry would move a commit to a later
 number behind our back, so it is switched off.
 
-After a failure that leaves open whether the commit went through, trying again is safe: the later commit supersedes
-the earlier one, and rows of a job never count twice.
+Where Delta reports a failure, the log decides whether the commit went through. A process that is killed leaves files
+that no commit names: nobody reads them.
 """
 
 from __future__ import annotations
@@ -24,12 +24,13 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 from deltalake import CommitProperties, DeltaTable
-from deltalake.exceptions import CommitFailedError
+from deltalake.exceptions import CommitFailedError, DeltaError
 from deltalake.transaction import AddAction, RemoveAction
 
 from flake_report.errors import FlakeReportError
 from flake_report.model.record import JobRecord
 
+from .delta import first_line
 from .layout import PARTITIONS, TABLES
 from .rows import table_of, week
 
@@ -37,7 +38,7 @@ ORDERED = tuple(kind for kind, columns in TABLES.items() if "commit_version" in 
 """Kinds whose rows say which commit brought them."""
 
 _TRIES = 1000  # with twenty writers at once, all tries of one commit fail once in 10^22 commits
-_LONGEST_PAUSE = 0.25  # seconds
+_LONGEST_PAUSE = 0.1  # seconds; about what one commit takes beside ten other writers
 
 Rows = dict[tuple[str, str], pa.Table]
 """(kind, week) to the rows that lie there."""
@@ -46,26 +47,29 @@ Rows = dict[tuple[str, str], pa.Table]
 def commit(root: Path, table: DeltaTable, records: Sequence[JobRecord]) -> dict[str, int]:
     """Add all rows of these jobs, each given once, in one commit; answers how many rows of each kind.
 
-    `table` is brought up to date on the way. Raises `FlakeReportError` where the folder cannot be written.
+    `table` is then at the state with these rows in it. Raises `FlakeReportError` where the folder cannot be written.
     """
     rows = _rows(records)
     large = {place: part for place, part in rows.items() if place[0] not in ORDERED}
     small = {place: part for place, part in rows.items() if place[0] in ORDERED}
     try:
         lasting = [_write(root, place, part) for place, part in large.items()]
-        for attempt in range(_TRIES):
+        for _ in range(_TRIES):
             table.update_incremental()
             version = table.version() + 1
             marks = [_write(root, place, _numbered(part, version)) for place, part in small.items()]
-            if _committed(table, lasting + marks):
+            if _committed(root, table, lasting + marks, version):
+                table.update_incremental()
                 break
             for mark in marks:
                 (root / mark.path).unlink()
-            time.sleep(random.uniform(0, min(_LONGEST_PAUSE, 0.002 * 2 ** min(attempt, 10))))  # noqa: S311 - no secret
+            time.sleep(random.uniform(0, _LONGEST_PAUSE))  # noqa: S311 - no secret
         else:
             raise FlakeReportError(f"store {root}: is too busy, {_TRIES} tries failed; ingest again later")
-    except OSError as error:
-        raise FlakeReportError(f"store {root}: cannot be written ({error}); mend that and ingest again") from error
+    except (OSError, DeltaError) as error:
+        raise FlakeReportError(
+            f"store {root}: cannot be written ({first_line(error)}); mend that and ingest again"
+        ) from error
     return {kind: sum(part.num_rows for place, part in rows.items() if place[0] == kind) for kind in TABLES}
 
 
@@ -100,8 +104,8 @@ def _write(root: Path, place: tuple[str, str], part: pa.Table) -> AddAction:
     return AddAction(path, status.st_size, values, int(status.st_mtime * 1000), data_change=True, stats=stats)
 
 
-def _committed(table: DeltaTable, files: list[AddAction]) -> bool:
-    """Whether these files became the table's next version; False where another commit took that number."""
+def _committed(root: Path, table: DeltaTable, files: list[AddAction], version: int) -> bool:
+    """Whether these files became this version of the table; False where another commit took the number."""
     try:
         table.create_write_transaction(
             list[AddAction | RemoveAction](files),
@@ -111,5 +115,6 @@ def _committed(table: DeltaTable, files: list[AddAction]) -> bool:
             commit_properties=CommitProperties(max_commit_retries=0),
         )
     except CommitFailedError:
-        return False
+        entry = root / "_delta_log" / f"{version:020d}.json"
+        return entry.exists() and files[-1].path in entry.read_text(encoding="utf-8")  # the commit, not its answer
     return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 import duckdb
@@ -10,11 +10,9 @@ import pyarrow as pa
 
 from flake_report.model.query import Glob, Query, contains, of_test
 
+from .delta import Files
 from .layout import TABLES, file_schema
 from .sql import like, moment, statement
-
-Files = Mapping[str, Mapping[str, Sequence[str]]]
-"""Kind to week to the files that hold its rows."""
 
 
 class Counting:
@@ -116,12 +114,12 @@ class Counting:
         """A view of one kind's rows in these weeks, or in all of them."""
         in_weeks = self._files.get(kind, {})
         files = [file for week in (in_weeks if weeks is None else weeks) for file in in_weeks.get(week, ())]
-        columns = ", ".join(f'"{column}"' for column in (*TABLES[kind], "week"))
+        columns = ", ".join(f'"{column}"' for column in TABLES[kind])
         if files:
-            rows = self._connection.read_parquet(files, hive_partitioning=True, union_by_name=True)
+            rows = self._connection.read_parquet(files, filename=True, hive_partitioning=False, union_by_name=True)
         else:
-            rows = self._connection.from_arrow(file_schema(kind).append(_WEEK).empty_table())
-        rows.filter(condition).project(columns).create_view(view, replace=True)
+            rows = self._connection.from_arrow(file_schema(kind).append(_FILE_NAME).empty_table())
+        rows.filter(condition).project(f"{columns}, {_WEEK} AS week").create_view(view, replace=True)
 
     def _make(self, name: str, query: str) -> None:
         self._connection.execute(f"CREATE OR REPLACE TABLE {name} AS {query}")
@@ -131,7 +129,9 @@ class Counting:
 
 
 _TEST = "(classname || '::' || name)"
-_WEEK = pa.field("week", pa.string())
+_FILE_NAME = pa.field("filename", pa.string())
+_WEEK = "regexp_extract(filename, '.*/week=([^/]*)/[^/]*$', 1)"
+"""From the last folder: DuckDB's own partition columns would believe a `week=` higher up in the path."""
 _GROWING = {
     "variants": "variant BIGINT, classname TEXT, name TEXT, apart TEXT, step TEXT, queue TEXT, session TEXT",
     "streaks": "variant BIGINT, state INTEGER, first_place BIGINT, last_place BIGINT, runs BIGINT",

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
-from urllib.parse import unquote
 
-import pyarrow as pa
+import duckdb
+from deltalake import DeltaTable
 
 from flake_report.errors import FlakeReportError
 from flake_report.model.query import Query
@@ -18,37 +17,36 @@ from flake_report.model.record import IngestCounts, JobRecord
 from flake_report.model.report import Health, Window
 
 from .commit import commit
-from .delta import create_or_open_table, open_table
+from .delta import create_or_open_table, files, located, open_table, unreadable
 from .duck import Counting
 from .histories import fold
 from .layout import TABLES
-
-if TYPE_CHECKING:
-    import duckdb
 
 _BATCH = 100_000  # rows and kilobytes of text in one commit, counted together
 
 
 class Store:
-    """A history of CI jobs in one folder. Any number of processes may add to it and read it at once."""
+    """A history of CI jobs in one folder. Any number of processes may add to it and read it at once.
 
-    def __init__(self, root: Path) -> None:
+    All questions to one object see one state: that of its making, or after its own last ingest.
+    """
+
+    def __init__(self, root: Path, table: DeltaTable) -> None:
         """Use `open` or `create_or_open`, which look at what is there first."""
         self._root = root
+        self._table = table
 
     @classmethod
     def open(cls, path: str) -> Store:
         """The store at `path`. Raises `FlakeReportError` where there is none, or a newer one than this program's."""
-        root = _located(path)
-        open_table(root)
-        return cls(root)
+        root = located(path)
+        return cls(root, open_table(root))
 
     @classmethod
     def create_or_open(cls, path: str) -> Store:
         """The store at `path`, made where nothing is yet; raises as `open` does where something else is."""
-        root = _located(path)
-        create_or_open_table(root)
-        return cls(root)
+        root = located(path)
+        return cls(root, create_or_open_table(root))
 
     def ingest(self, records: Iterable[JobRecord]) -> IngestCounts:
         """Add jobs, in commits of bounded size; all rows of a job appear together, and replace what it had before.
@@ -56,32 +54,32 @@ class Store:
         What is committed stays when a later record fails. Raises `FlakeReportError` where the folder cannot be
         written.
         """
-        table = open_table(self._root)
         counts: dict[str, int] = dict.fromkeys(TABLES, 0)
         builds: set[tuple[str, str, str]] = set()
         for batch in _batches(records):
-            for kind, rows in commit(self._root, table, batch).items():
+            for kind, rows in commit(self._root, self._table, batch).items():
                 counts[kind] += rows
             builds |= {(record.build.org, record.build.pipeline, record.build.key) for record in batch}
         return IngestCounts(**{**counts, "builds": len(builds)})
 
     def histories(self, query: Query) -> tuple[History, ...]:
         """A history for each variant that the query selects, in order of variants."""
-        counting = self._counting()
-        counting.select(query, _since(counting, query))
-        return tuple(fold(*counting.histories(query.test)))
+        with self._counting() as counting:
+            counting.select(query, _since(counting, query))
+            return tuple(fold(*counting.histories(query.test)))
 
     def health(self, query: Query) -> Health:
         """What there is of the builds and jobs that the query selects, whatever their tests."""
-        counting = self._counting()
-        counting.select(query, _since(counting, query))
-        row = counting.health().to_pylist()[0]
+        with self._counting() as counting:
+            counting.select(query, _since(counting, query))
+            row = counting.health().to_pylist()[0]
         modes = {"all": row.pop("whole_jobs"), "failed": row.pop("failed_jobs")}
         return Health(**row, modes=tuple(mode for mode, jobs in modes.items() if jobs))
 
     def window(self, query: Query) -> Window:
         """The query's stretch of history with its beginning as a time."""
-        return Window(_since(self._counting(), query), query.until, query.branch)
+        with self._counting() as counting:
+            return Window(_since(counting, query), query.until, query.branch)
 
     def table(self, name: str) -> duckdb.DuckDBPyRelation:
         """One of `builds, jobs, attempts, matches, memory, engines`: rows that count, columns as in `layout`.
@@ -92,23 +90,17 @@ class Store:
             failed.aggregate("classname, name, count(*) AS failures").order("failures DESC").df()
         """
         if name not in TABLES:
-            raise FlakeReportError(f"table {name}: the store has {', '.join(TABLES)}")
-        return self._counting().table(name)
+            raise FlakeReportError(f"table {name}: unknown; the store has {', '.join(TABLES)}")
+        with self._counting() as counting:
+            return counting.table(name)
 
-    def _counting(self) -> Counting:
-        actions = pa.table(open_table(self._root).get_add_actions(flatten=True))
-        names = ("partition.kind", "partition.week", "path")
-        files: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-        if set(names) <= set(actions.column_names):
-            for kind, week, path in sorted(zip(*(actions[name].to_pylist() for name in names), strict=True)):
-                files[kind][week].append(str(self._root / unquote(path)))
-        return Counting(files)
-
-
-def _located(path: str) -> Path:
-    if "://" in path:
-        raise FlakeReportError(f"store {path}: a store is a folder here, no address; name a folder")
-    return Path(path).resolve()
+    @contextmanager
+    def _counting(self) -> Iterator[Counting]:
+        """A look at the files of this state; a file that is gone or damaged is the user's to mend."""
+        try:
+            yield Counting(files(self._root, self._table))
+        except (duckdb.IOException, duckdb.InvalidInputException) as error:
+            raise unreadable(self._root, error) from error
 
 
 def _batches(records: Iterable[JobRecord]) -> Iterator[list[JobRecord]]:

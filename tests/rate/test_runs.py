@@ -1,0 +1,91 @@
+"""Verdicts on runs that are spelled out letter by letter; the letters stand in conftest.py."""
+
+from __future__ import annotations
+
+import pytest
+
+from flake_report.model.evidence import RetryType
+from flake_report.model.rate import RunVerdict, Streak
+
+PLAIN_PASSES = {
+    "one pass": "P",
+    "an expected failure": "X",
+    "two passes, the job was run again": "P|P",
+    "skipped first, then passed": "S|P",
+}
+
+
+@pytest.mark.parametrize("spelled", PLAIN_PASSES.values(), ids=PLAIN_PASSES.keys())
+def test_a_plain_pass_is_counted_and_not_told(spelled, history) -> None:
+    counted = history(spelled)
+    assert counted.runs == ()
+    assert counted.passes == (Streak(0, 0, 1),)
+
+
+TOLD = {
+    # what happened: spelled, verdict, first_failed, retried, recovered, victim
+    "failed once, nothing more": ("F", "failed", True, False, False, False),
+    "a crash is a failure": ("C", "failed", True, False, False, False),
+    "failed on every attempt": ("FF|F", "failed", True, True, False, False),
+    "passed on a rerun in the session": ("FP", "flaky", True, True, True, False),
+    "passed on a rerun, whose report kept no message": ("wwP", "flaky", True, True, True, False),
+    "passed on a job retry": ("F|P", "flaky", True, True, True, False),
+    "passed first, failed when the job was run again": ("P|F", "flaky", False, False, False, False),
+    "the environment failed it, and nothing else ran": ("V", "victim", False, False, False, True),
+    "reruns before a victim lost their message and are victims too": ("wwV", "victim", False, False, False, True),
+    "a wordless failure in another job than the victim is its own": ("w|V", "failed", True, False, False, True),
+    "a wordless failure after the victim is its own": ("Vw", "failed", True, False, False, True),
+    "a failure with a message of its own stays its own": ("FV", "failed", True, False, False, True),
+    "a victim that passed on retry is no flake": ("V|P", "passed", False, False, False, True),
+    "a victim, then it failed and passed by itself": ("V|FP", "flaky", True, True, True, True),
+    "passed in a job that died": ("P!", "lost", False, False, False, False),
+    "failed in a job that died": ("F!", "lost", False, False, False, False),
+    "a failure seen only in a lost job makes no flip": ("F!|P", "passed", False, False, False, False),
+    "nor does a pass seen only there": ("P!|F", "failed", True, False, False, False),
+    "a victim in a job that died is still a victim": ("V!", "victim", False, False, False, True),
+    "lost, then skipped": ("P!|S", "lost", False, False, False, False),
+}
+
+
+@pytest.mark.parametrize("told", TOLD.values(), ids=TOLD.keys())
+def test_a_run_is_judged_by_its_own_attempts(told, history) -> None:
+    spelled, verdict, *marks = told
+    (run,) = history(spelled).runs
+    assert run.verdict is RunVerdict(verdict)
+    assert [run.first_failed, run.retried, run.recovered, run.victim] == marks
+
+
+def test_a_skipped_run_is_counted_apart(history) -> None:
+    counted = history("S", "S", "P")
+    assert counted.skips == (Streak(0, 1, 2),)
+    assert counted.passes == (Streak(2, 2, 1),)
+
+
+def test_a_skipped_test_in_a_job_that_died_is_skipped(history) -> None:
+    assert history("S!").skips == (Streak(0, 0, 1),)
+
+
+def test_streaks_reach_from_told_run_to_told_run(history) -> None:
+    counted = history("P", "P", "F", "P", "S", "P", "V", "S")
+    assert [run.order for run in counted.runs] == [2, 6]
+    assert counted.passes == (Streak(0, 1, 2), Streak(3, 5, 2))
+    assert counted.skips == (Streak(4, 4, 1), Streak(7, 7, 1))
+
+
+def test_a_run_names_its_own_failure_before_the_victims(history) -> None:
+    (run,) = history("V|F|P").runs
+    assert (run.signature, run.fingerprint, run.agent) == ("assertion", "print-F", "agent-1")
+
+
+def test_a_run_without_own_failure_names_what_hit_it(history) -> None:
+    (run,) = history("wV|P").runs
+    assert (run.signature, run.fingerprint, run.agent) == ("gpu-memory", "print-V", "agent-0")
+
+
+def test_a_lost_run_names_where_it_began_and_no_cause(history) -> None:
+    (run,) = history("F!|P!").runs
+    assert (run.signature, run.fingerprint, run.agent) == ("", "", "agent-0")
+
+
+def test_a_run_says_who_asked_for_the_job_retry(history) -> None:
+    assert [run.retry_type for run in history("FP", "F|P").runs] == [None, RetryType.AUTOMATIC]
