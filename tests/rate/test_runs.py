@@ -6,6 +6,7 @@ import pytest
 
 from flake_report.model.evidence import RetryType
 from flake_report.model.rate import RunVerdict, Streak
+from flake_report.rate.runs import Fate, verdict
 
 PLAIN_PASSES = {
     "one pass": "P",
@@ -59,6 +60,10 @@ def test_a_skipped_run_is_counted_apart(history) -> None:
     counted = history("S", "S", "P")
     assert counted.skips == (Streak(0, 1, 2),)
     assert counted.passes == (Streak(2, 2, 1),)
+
+
+def test_a_run_of_nothing_but_skips_is_skipped() -> None:
+    assert verdict([Fate.SKIPPED, Fate.SKIPPED]) is RunVerdict.SKIPPED
 
 
 def test_a_skipped_test_in_a_job_that_died_is_skipped(history) -> None:

@@ -57,7 +57,7 @@ def commit(root: Path, table: DeltaTable, records: Sequence[JobRecord]) -> dict[
         for _ in range(_TRIES):
             table.update_incremental()
             version = table.version() + 1
-            marks = [_write(root, place, _numbered(part, version)) for place, part in small.items()]
+            marks = [_write(root, place, numbered(part, version)) for place, part in small.items()]
             if _committed(root, table, lasting + marks, version):
                 table.update_incremental()
                 break
@@ -86,7 +86,7 @@ def _rows(records: Sequence[JobRecord]) -> Rows:
     return {place: part for place, part in parts.items() if part.num_rows}
 
 
-def _numbered(part: pa.Table, version: int) -> pa.Table:
+def numbered(part: pa.Table, version: int) -> pa.Table:
     index = part.schema.get_field_index("commit_version")
     return part.set_column(index, part.schema.field(index), pa.array([version] * part.num_rows, pa.int64()))
 
