@@ -7,14 +7,14 @@ from collections.abc import Mapping
 
 from flake_report.model.failure import Captured
 
-_TEXT = frozenset({"device", "version", "host", "url", "test", "commit"})
+_TEXT = frozenset({"device", "devices", "version", "host", "url", "test", "commit"})
 """Names whose values are text even where they look like numbers."""
 
 _NUMBER = re.compile(r"[+-]?(?:\d[\d,]*(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
 _SIZE = re.compile(rf"({_NUMBER.pattern})\s*(bytes?|[KMGT]i?B|B)?")
 _GIB = {"": 1.0, "b": 2**-30, "byte": 2**-30, "bytes": 2**-30, "k": 2**-20, "m": 2**-10, "g": 1.0, "t": 2.0**10}
 _HOLDER = re.compile(
-    rf"(?:Process (?P<pid>\d+)|this process) has (?P<size>{_SIZE.pattern}) memory in use", re.IGNORECASE
+    rf"(?:Process\s+(?P<pid>\d+)|this\s+process)\s+has\s+(?P<size>{_SIZE.pattern})\s+memory\s+in\s+use", re.IGNORECASE
 )
 
 

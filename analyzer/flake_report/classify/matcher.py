@@ -14,7 +14,7 @@ from .prefilter import Prefilter, Text
 Nominate = Callable[[int, int], None]
 """Called with a row's index and the end offset of what was seen of it."""
 
-_REACH = 1024
+_REACH = 2048
 """Bytes around a hit in which the rest of a message must stand that may be broken over lines."""
 _LINE = 8192
 """Bytes around a hit in which the rest of a line must stand."""

@@ -16,8 +16,9 @@ from .signatures import SignatureTable
 _BEFORE = 4096
 _AFTER = 8192
 """Bytes of an endless line that are read on either side of a hit."""
-_LINES_AROUND = 2
-"""A message broken over lines has at most this many breaks."""
+_LINES_BEFORE = 2
+_LINES_AFTER = 7
+"""Lines over which a message may be broken, before and after the one that was nominated: torch's longest has seven."""
 _WIDEST = 240
 """Columns of a line that a viewer may have broken; a longer one was not."""
 _LOOKS_A_LINE = 64
@@ -72,20 +73,20 @@ class Scan:
         wanted = self._table.matcher.expression(row)
         plain = message(text)
         found = None if harmless(plain) else wanted.search(plain) or wanted.search(text)
+        if self._table.matcher.wraps(row) and len(text) <= _WIDEST:
+            self._look_around(block, row, place, 0 if found is None else _told(found))
         if found is not None:
             self._keep(block, row, place, text, found)
-        elif self._table.matcher.wraps(row) and len(text) <= _WIDEST:
-            self._look_around(block, row, place)
 
-    def _look_around(self, block: Block, row: int, place: _Place) -> None:
-        """Search the lines around a hit together: the message may be broken over them."""
+    def _look_around(self, block: Block, row: int, place: _Place, told: int) -> None:
+        """Search the lines around a hit together: the message may be broken over them, and say more than one line."""
         places = _around(block.data, place)
         messages = [message(self._clean(block.data[one.start : one.stop])) for one in places]
         joined = "\n".join(messages)
         for found in self._table.matcher.expression(row).finditer(joined):
             first, last = joined.count("\n", 0, found.start()), joined.count("\n", 0, found.end())
             held = range(places[first].line, places[last].line + 1)
-            if len(held) > 1 and place.line in held and not harmless(messages[first]):
+            if place.line in held and len(held) > 1 and _told(found) >= told and not harmless(messages[first]):
                 self._keep(block, row, places[first], " ".join(messages[first : last + 1]), found)
                 return
 
@@ -101,6 +102,11 @@ class Scan:
             captures=captured(found.groupdict()),
             rank=row,
         )
+
+
+def _told(found: re.Match[str]) -> int:
+    """How much a match captured."""
+    return sum(value is not None for value in found.groups())
 
 
 def _place(data: bytes, line: int, start: int, end: int) -> _Place:
@@ -119,10 +125,10 @@ def _place(data: bytes, line: int, start: int, end: int) -> _Place:
 def _around(data: bytes, place: _Place) -> list[_Place]:
     """The place's whole line with the lines before and after it."""
     places = [_whole(data, place.line, place.start)]
-    while len(places) <= _LINES_AROUND and places[0].start > 0:
+    while len(places) <= _LINES_BEFORE and places[0].start > 0:
         places.insert(0, _whole(data, places[0].line - 1, places[0].start - 1))
     after = 0
-    while after < _LINES_AROUND and places[-1].stop < len(data) - 1:
+    while after < _LINES_AFTER and places[-1].stop < len(data) - 1:
         places.append(_whole(data, places[-1].line + 1, places[-1].stop + 1))
         after += 1
     return places

@@ -66,7 +66,10 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Why the job, or one test in it, failed. `count` is how often the log prints the same event."""
+    """Why the job, or one test in it, failed. `count` is how often the log prints the same event.
+
+    A failure that is known only by what it says has a `fingerprint`, and its masked message for a title.
+    """
 
     signature: str
     title: str
@@ -78,6 +81,7 @@ class Cause:
     count: int = 1
     captures: Mapping[str, Captured] = field(default_factory=dict)
     wrapper: bool = False
+    fingerprint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
