@@ -33,6 +33,7 @@ class FailureText:
     last_line: int = 0
     lines: list[str] = field(default_factory=list)
     nodeid: str = ""
+    heading: str = ""
 
     def told(self, lines: list[str]) -> None:
         """Takes in the section's lines, less what plugins write behind the last one."""
@@ -96,7 +97,7 @@ def assign(sections: list[FailureText], failed: Iterable[str], errors: Iterable[
         elif crash or section.phase == "collect":
             section.nodeid = crash or section.title
         elif known and assigned:
-            assigned[-1].lines += section.lines
+            assigned[-1].lines += [section.heading, *section.lines]
             assigned[-1].last_line = section.last_line
             continue
         assigned.append(section)

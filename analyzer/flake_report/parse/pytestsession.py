@@ -174,7 +174,7 @@ class PytestSession:
         title = failure_title(mark.text)
         if title is not None:
             self._close_failure(mark.line)
-            self.failures.append(FailureText(title[0], title[1], mark.line))
+            self.failures.append(FailureText(title[0], title[1], mark.line, heading=mark.text))
             self.capture = Capture(mark.line, max(min(KEPT_BYTES, KEPT_OF_ALL - self._kept), KEPT_LEAST))
 
     def _close_failure(self, line: int) -> None:

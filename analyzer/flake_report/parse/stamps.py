@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime
 
 _STAMP = re.compile(
-    rb"\x1b_bk;t=(?P<ms>\d{12,14})[;\x07]"
+    rb"\x1b_bk;t=(?P<ms>\d{12,13})[;\x07]"
     rb"|^\[?(?P<text>\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)(?P<part>\.\d{1,9})?(?P<zone>Z|[+-]\d\d:?\d\d)[\] ]"
 )
 
