@@ -29,7 +29,7 @@ def read_xml(chunks: Iterable[bytes], emit: Callable[[Attempt], None]) -> Report
         if held.full:
             overflowed = True
             problems.note("too large to tell which of its cases are reruns: attempts are marked as unknown")
-            resolver.give_out(held, cases=builder.cases, compare=False, sessions=builder.sessions, sure=False)
+            resolver.give_out(held, cases=builder.cases, compare=False, suites=builder.filled, sure=False)
             held.clear()
     scanner.close()
     builder.finish(cut=scanner.cut)
@@ -41,7 +41,7 @@ def read_xml(chunks: Iterable[bytes], emit: Callable[[Attempt], None]) -> Report
         problems.damage(f"test suites inside <{scanner.root[:80]}>, which is no JUnit root")
     # A large pytest suite that holds just what it counts is taken at its word.
     compare = not overflowed and (builder.uncertain or builder.cases <= limits.EXACT_CASES)
-    resolver.give_out(held, cases=builder.cases, compare=compare, sessions=builder.sessions, sure=not overflowed)
+    resolver.give_out(held, cases=builder.cases, compare=compare, suites=builder.filled, sure=not overflowed)
     return ReportSummary(
         kind=kind,
         suites=builder.suites,

@@ -50,8 +50,8 @@ class JunitBuilder:
         self.wants_text = False
         self.suites = 0
         self.counts = {"p": 0, "f": 0, "e": 0, "s": 0}
-        self.sessions = 0
-        """Suites of pytest that hold cases."""
+        self.filled = 0
+        """Suites that hold cases themselves."""
         self.uncertain = False
         """Whether some elements may be reruns: a suite that is not pytest's, or has not as many cases as it says."""
         self._held = held
@@ -76,6 +76,9 @@ class JunitBuilder:
         """An element begins."""
         self._depth += 1
         name = name.rpartition(":")[2]
+        if self._root is None:
+            self._root = attributes
+            self._in[0].suite = NO_SUITE._replace(dialect=dialect_of(attributes, {}))
         if name == "testcase":
             self._start_case(attributes)
         elif name == "testsuite":
@@ -85,9 +88,9 @@ class JunitBuilder:
         elif name in FINAL and self._depth == self._in[-1].depth + 1 and self._in[-1].depth:
             self._start_part(name, attributes)
         elif name == "property" and is_go_property(attributes.get("name", "")):
-            self._in[-1].suite = self._in[-1].suite._replace(dialect=Dialect.GO)
-        if self._root is None:
-            self._root = attributes
+            inside = self._in[-1]
+            if not inside.cases and inside.suite.dialect is Dialect.OTHER:
+                inside.suite = inside.suite._replace(dialect=Dialect.GO)
 
     def leaf(self, name: str, attributes: dict[str, str], text: str, *, literal: bool) -> None:
         """An element that holds text alone."""
@@ -160,8 +163,7 @@ class JunitBuilder:
 
     def _end_suite(self, ended: OpenSuite, *, cut: bool = False) -> None:
         suite = ended.suite
-        if ended.cases and suite.dialect is Dialect.PYTEST:
-            self.sessions += 1
+        self.filled += ended.cases > 0
         if ended.cases and (suite.dialect is not Dialect.PYTEST or ended.cases != suite.declared):
             self.uncertain = True
         # pytest counts subtests that passed, of which nothing is written.

@@ -25,7 +25,6 @@ TEARDOWN = "t"
 BAD = frozenset("fet")
 _ROUGH = 1 << 23  # places of the rough pass, one byte each
 APART_BY_HOST = frozenset({Dialect.PLAYWRIGHT, Dialect.OWN})
-_STANDS_ALONE = frozenset({Dialect.PYTEST, Dialect.GO})
 
 
 class Meaning(Enum):
@@ -59,8 +58,8 @@ class Group:
 
 
 def identity(suite: Suite, classname: str, name: str) -> Key:
-    """Suites of pytest and of Go stand for themselves; elsewhere one name in two suites is a question."""
-    if suite.dialect in _STANDS_ALONE:
+    """Suites of pytest are sessions and stand for themselves; elsewhere one name in two suites is a question."""
+    if suite.dialect is Dialect.PYTEST:
         return hash((suite.number, classname, name))
     if suite.dialect in APART_BY_HOST:
         return hash((suite.name if suite.dialect is Dialect.OWN else "", suite.hostname, classname, name))
@@ -163,7 +162,7 @@ def _decide(groups: dict[Key, Group], events: dict[int, int]) -> None:
             counted = suite.declared
             reruns = counted is not None and events[suite.number] - doubled[suite.number] > counted
             _decide_pytest(group, reruns=reruns)
-        elif suite.dialect is Dialect.GO:
+        elif suite.dialect is Dialect.GO and len(group.suites) == 1:
             group.meaning = Meaning.RUNS
             # Reruns follow failures, and gotestsum writes failures first: after a pass, the order is not known.
             group.known = BAD.issuperset(group.letters[:-1]) or len(set(group.letters)) == 1

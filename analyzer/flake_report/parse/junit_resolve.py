@@ -51,25 +51,23 @@ class Resolver:
         self._progress: dict[Key, Progress] = {}
         self._apart: dict[TestId, int] = {}
 
-    def give_out(self, held: Held, *, cases: int, compare: bool, sessions: int, sure: bool = True) -> None:
+    def give_out(self, held: Held, *, cases: int, compare: bool, suites: int, sure: bool = True) -> None:
         """All that is held.
 
-        `compare` looks for elements of one identity; `sessions` is how many pytest suites there are; not `sure`
-        when reruns cannot be told, as parts of the file have gone before.
+        `compare` looks for elements of one identity. `suites` is how many suites hold cases: where there are
+        several, each of pytest is a session. Not `sure`: parts of the file have gone before, reruns cannot be told.
         """
         grouping = grouping_of(held, cases, self._problems) if compare else Grouping()
         self._groups = grouping.groups
         self._progress, self._apart = {}, {}
-        session = 0
+        sessions: dict[int, str] = {}
         for entry in held:
             if isinstance(entry, Suite):
                 self._suite, self._started = entry, moment(entry.stamp)
                 self._sure = sure and entry.number not in grouping.losing
-                if entry.dialect is Dialect.PYTEST and sessions > 1:
-                    session += 1
-                    self._session = str(session)
-                else:
-                    self._session = entry.name if entry.dialect is Dialect.OWN else ""
+                self._session = entry.name if entry.dialect is Dialect.OWN else ""
+                if entry.dialect is Dialect.PYTEST and suites > 1:
+                    self._session = sessions.setdefault(entry.number, str(len(sessions) + 1))
             elif isinstance(entry, Run):
                 self._run(entry)
             else:

@@ -58,7 +58,7 @@ def _final(case: Case, parts: list[Part], dialect: Dialect) -> Try:
         return Try(outcome, phase, case.time, case.stamp, _message(skip) if skip else "")
     main = next((part for part in bad if part.kind == "failure"), bad[0])
     outcome = Outcome.ERROR if case.category == ERROR else Outcome.FAILED
-    phase, message = None, _message(main)
+    phase, message = None, next((one.message for one in (main, *bad) if one.message), "") or _message(main)
     if dialect is Dialect.PYTEST:
         phase, message = pytest_phase(main.kind, message)
     elif dialect is Dialect.GO and message == "Failed":
