@@ -21,7 +21,7 @@ from flake_report.model.report import FlakeReport
 from flake_report.model.results import Attempt, ReportSummary
 from flake_report.parse import VERSION as PARSER_VERSION
 from flake_report.parse.joblog import Outline, blocks, clean
-from flake_report.parse.precedence import best_source
+from flake_report.parse.precedence import best_source, in_session, session_of_report
 from flake_report.parse.reports import read_report
 from flake_report.parse.testid import from_nodeid
 
@@ -94,8 +94,10 @@ def read(evidence: Evidence, table: SignatureTable) -> JobRecord:
         except FlakeReportError as error:
             warnings.append(str(error))
     for blob in evidence.reports:
+        session = session_of_report(blob.name, log.sessions)
+        keep = attempts.append if session is None else in_session(session, attempts.append)
         try:
-            summary = read_report(blob.name, salvaged(blob, warnings.append), attempts.append)
+            summary = read_report(blob.name, salvaged(blob, warnings.append), keep)
             warnings += [f"{blob.name}: {warning}" for warning in summary.warnings]
         except FlakeReportError as error:
             warnings.append(str(error))

@@ -66,6 +66,19 @@ def test_a_message_of_the_better_source_is_not_replaced() -> None:
     assert kept.message == "mine"
 
 
+def test_a_log_that_names_each_rerun_beats_a_report_that_lost_them() -> None:
+    # pytest-rerunfailures leaves an empty, passed-looking element for the rerun: the report cannot tell.
+    reported = [attempt(A, PASSED, REPORT, known=False)]
+    seen = [attempt(A, FAILED, LOG, "k", number=0, message="boom"), attempt(A, PASSED, LOG, "k", number=1)]
+    kept = best_source(reported, log(*seen))
+    assert [(one.outcome, one.known) for one in kept] == [(FAILED, True), (PASSED, True)]
+
+
+def test_order_and_worker_of_a_pass_come_from_the_log() -> None:
+    [kept] = best_source([attempt(A, PASSED, REPORT)], log(attempt(A, PASSED, LOG, "k", position=7, worker="gw1")))
+    assert (kept.position, kept.worker, kept.source) == (7, "gw1", REPORT)
+
+
 def test_a_test_that_ran_in_two_sessions_stays_two_runs() -> None:
     kept = best_source([], log(attempt(A, PASSED, LOG, "one"), attempt(A, FAILED, LOG, "two")))
     assert sorted(one.session_key for one in kept) == ["one", "two"]
@@ -81,6 +94,13 @@ def test_a_report_of_a_test_of_two_sessions_is_kept_and_marked_unknown() -> None
 def test_attempts_files_of_two_sessions_need_no_report() -> None:
     recorded = [attempt(A, PASSED, FILE, "one"), attempt(A, FAILED, FILE, "two")]
     assert best_source([*recorded, attempt(A, FAILED, REPORT)], log()) == recorded
+
+
+def test_two_recorded_sessions_of_one_command_stay_apart_in_order_of_time() -> None:
+    late = attempt(A, FAILED, FILE, "pytest v1", session="2026-11-30T10:00:00Z-7")
+    early = attempt(A, PASSED, FILE, "pytest v1", session="2026-11-30T09:00:00Z-9")
+    kept = best_source([late, early], log())
+    assert {one.session_key: one.outcome for one in kept} == {"pytest v1": PASSED, "pytest v1 #2": FAILED}
 
 
 def test_a_report_is_of_the_session_whose_command_names_it() -> None:

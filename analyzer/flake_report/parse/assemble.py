@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flake_report.model.joblog import JobLog, Region, Session, region_at
 from flake_report.model.results import Attempt, ParseWarning
@@ -14,7 +13,7 @@ from .gpulog import GpuReader
 from .pytestresults import PytestResults, attempts_of, regions_of, results, session_of, warnings_of
 from .pytestsession import PytestSession
 from .runnersession import RunnerSession, as_attempts, as_session
-from .sessionkey import session_key
+from .sessionkey import numbered, session_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ def assemble(
     found: list[PytestResults | RunnerSession] = [*map(results, pytest), *others]
     found.sort(key=lambda one: one.first_line)
     over = ended.status is not None or bool(ended.signal)
-    keys = _session_keys(found)
+    keys = numbered("" if isinstance(one, RunnerSession) else session_key(one.session.command) for one in found)
     attempts: list[Attempt] = []
     warned = list(warnings)
     for ordinal, (one, key) in enumerate(zip(found, keys, strict=True), 1):
@@ -54,7 +53,10 @@ def assemble(
         else:
             attempts += attempts_of(one, ordinal, key, died=over or ordinal < len(found))
             warned += warnings_of(one)
-    sessions = [as_session(one) if isinstance(one, RunnerSession) else session_of(one.session) for one in found]
+    sessions = [
+        replace(as_session(one) if isinstance(one, RunnerSession) else session_of(one.session), key=key)
+        for one, key in zip(found, keys, strict=True)
+    ]
     regions = regions_of([one for one in found if isinstance(one, PytestResults)])
     where = _Where(sessions, regions)
     return JobLog(
@@ -68,14 +70,3 @@ def assemble(
         memory=gpu.memory(where),
         engines=gpu.engines(where),
     )
-
-
-def _session_keys(found: Iterable[PytestResults | RunnerSession]) -> list[str]:
-    """A key for each session's command; equal ones are told apart by their order."""
-    seen: Counter[str] = Counter()
-    keys = []
-    for one in found:
-        key = "" if isinstance(one, RunnerSession) else session_key(one.session.command)
-        seen[key] += 1
-        keys.append(f"{key} #{seen[key]}" if key and seen[key] > 1 else key)
-    return keys

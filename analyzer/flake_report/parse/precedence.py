@@ -1,18 +1,22 @@
-"""Where several sources tell of one run: the best one gives the attempts, a lesser one adds text, never attempts.
+"""Where several sources tell of one run: the best one gives the attempts, a lesser one adds what it lacks.
 
-Attempts file over report over log, for each (session, test). A report does not know its session: its file's name in
-a session's command tells, or a job that had only one. Where neither does and a test ran in several sessions, the
-report is kept, marked as unknown, and the log's lines for it are left out: nothing is counted twice, nothing guessed.
+Attempts file over report over log, for each (session, test), among the sources that know the attempts: a report in
+which reruns left no trace (pytest-rerunfailures) yields to a log that names each of them. A report does not say which
+session wrote it: its file's name in a session's command tells, or a job that had only one. Where neither does and a
+test ran in several sessions, the report is kept, marked as unknown, and the log's lines for it are left out: nothing
+is counted twice, nothing guessed.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from flake_report.model.joblog import JobLog, Session
 from flake_report.model.results import Attempt, ResultSource, TestId
+
+from .sessionkey import numbered
 
 RANK = {source: rank for rank, source in enumerate(ResultSource)}
 """The enumeration's own order is best first."""
@@ -29,11 +33,16 @@ def session_of_report(name: str, sessions: Sequence[Session]) -> Session | None:
     return sessions[0] if len(sessions) == 1 and not naming else None
 
 
+def in_session(session: Session, keep: Callable[[Attempt], None]) -> Callable[[Attempt], None]:
+    """`keep`, for a report that this session wrote: its attempts get the session's key where they have none."""
+    return lambda attempt: keep(attempt if attempt.session_key else replace(attempt, session_key=session.key))
+
+
 def best_source(attempts: Iterable[Attempt], log: JobLog) -> list[Attempt]:
     """The attempts to keep, of all that a job's files and its log tell, in the order in which they were read."""
     groups: dict[tuple[str, TestId], Group] = defaultdict(lambda: defaultdict(list))
     homeless: dict[TestId, list[Attempt]] = defaultdict(list)
-    for attempt in [*attempts, *log.attempts]:
+    for attempt in [*_numbered(attempts), *log.attempts]:
         if attempt.source is ResultSource.REPORT and not attempt.session_key:
             homeless[attempt.test].append(attempt)
         else:
@@ -52,6 +61,19 @@ def best_source(attempts: Iterable[Attempt], log: JobLog) -> list[Attempt]:
     return [attempt for group in groups.values() for attempt in _merge(group)]
 
 
+def _numbered(attempts: Iterable[Attempt]) -> Iterator[Attempt]:
+    """Attempts files of equal commands told apart as the log tells its sessions apart: by their order.
+
+    A recorder's session id begins with its start, so that sorting ids sorts sessions by time.
+    """
+    told = list(attempts)
+    recorded = sorted({(one.session, one.session_key) for one in told if one.source is ResultSource.ATTEMPTS})
+    keys = dict(zip(recorded, numbered(key for _, key in recorded), strict=True))
+    for attempt in told:
+        key = keys.get((attempt.session, attempt.session_key), attempt.session_key)
+        yield attempt if key == attempt.session_key else replace(attempt, session_key=key)
+
+
 def _settle_ambiguous(
     groups: dict[tuple[str, TestId], Group], keys: Sequence[str], test: TestId, reported: Sequence[Attempt]
 ) -> None:
@@ -68,29 +90,33 @@ def _settle_ambiguous(
 
 
 def _merge(group: Group) -> list[Attempt]:
-    """The best source's attempts, with the text that a lesser source has and they lack."""
-    sources = sorted((source for source in group if group[source]), key=RANK.__getitem__)
-    if not sources:
+    """The best source's attempts, with what a lesser source tells of them and they lack."""
+    told = [group[source] for source in sorted(group, key=RANK.__getitem__) if group[source]]
+    told.sort(key=lambda attempts: not all(attempt.known for attempt in attempts))
+    if not told:
         return []
-    best = group[sources[0]]
-    for lesser in sources[1:]:
-        best = _with_text(best, group[lesser])
+    best, *lesser = told
+    for attempts in lesser:
+        best = _enriched(best, attempts)
     return best
 
 
-def _with_text(best: list[Attempt], lesser: list[Attempt]) -> list[Attempt]:
+def _enriched(best: list[Attempt], lesser: list[Attempt]) -> list[Attempt]:
     """Attempts paired from the last one back: the final attempt is in every source, earlier ones may be lost."""
     by_place = dict(zip(range(len(best) - 1, -1, -1), reversed(lesser), strict=False))
-    return [_fill(attempt, by_place.get(place)) for place, attempt in enumerate(best)]
+    return [_filled(attempt, by_place.get(place)) for place, attempt in enumerate(best)]
 
 
-def _fill(attempt: Attempt, other: Attempt | None) -> Attempt:
-    if other is None or not attempt.outcome.bad or not other.outcome.bad:
+def _filled(attempt: Attempt, other: Attempt | None) -> Attempt:
+    if other is None:
         return attempt
+    same = attempt.outcome.bad and other.outcome.bad
     return replace(
         attempt,
-        message=attempt.message or other.message,
-        text=attempt.text or other.text,
+        message=attempt.message or (other.message if same else ""),
+        text=attempt.text or (other.text if same else ""),
         position=attempt.position if attempt.position is not None else other.position,
         worker=attempt.worker or other.worker,
+        seconds=attempt.seconds if attempt.seconds is not None else other.seconds,
+        file=attempt.file or other.file,
     )

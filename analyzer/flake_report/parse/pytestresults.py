@@ -14,7 +14,6 @@ from .pytestfailures import FailureText, assign
 from .pytestsession import PytestSession
 from .testid import file_of_nodeid, from_nodeid
 
-_COUNTED = ("passed", "failed", "skipped", "xfailed", "xpassed")
 _BAD_WORDS = ("FAILED", "ERROR")
 
 
@@ -72,11 +71,15 @@ def session_of(session: PytestSession) -> Session:
         first_line=session.first_line,
         last_line=session.last_line,
         command=session.command,
+        passed=counts.get("passed", 0),
+        failed=counts.get("failed", 0),
         errors=counts.get("error", 0),
+        skipped=counts.get("skipped", 0),
         rerun=counts.get("rerun", 0),
+        xfailed=counts.get("xfailed", 0),
+        xpassed=counts.get("xpassed", 0),
         ended=session.ended,
         failures=tuple(dict.fromkeys(entry.nodeid for entry in session.entries if entry.word in _BAD_WORDS)),
-        **{name: counts.get(name, 0) for name in _COUNTED},
     )
 
 

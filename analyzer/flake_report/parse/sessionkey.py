@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections import Counter
+from collections.abc import Iterable
 
 # Options that name a place for a report or for temporary files, or that pick a shard: never part of what is run.
 _DROPPED = frozenset(
@@ -51,6 +53,16 @@ def session_key(command: str) -> str:
             kept.append(word)
         previous = word
     return " ".join(kept)
+
+
+def numbered(keys: Iterable[str]) -> list[str]:
+    """The keys of one job's sessions in order, equal ones told apart: `pytest v1`, then `pytest v1 #2`."""
+    seen: Counter[str] = Counter()
+    told = []
+    for key in keys:
+        seen[key] += 1
+        told.append(f"{key} #{seen[key]}" if key and seen[key] > 1 else key)
+    return told
 
 
 def _words(command: str) -> list[str]:
