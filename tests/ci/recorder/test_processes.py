@@ -21,7 +21,11 @@ def test_after(): pass
 
 
 def test_workers_send_their_attempts_to_the_controller(runner):
-    run = runner.run("import pytest\n@pytest.mark.parametrize('n', range(8))\ndef test_it(n): assert n != 3\n", "-n2", plugins=("xdist",))
+    run = runner.run(
+        "import pytest\n@pytest.mark.parametrize('n', range(8))\ndef test_it(n): assert n != 3\n",
+        "-n2",
+        plugins=("xdist",),
+    )
     assert sorted(name for name, _, _ in run.told) == [f"test_it[{n}]" for n in range(8)]
     assert run.of("test_it[3]")[0]["outcome"] == "failed"
     assert {line["worker"] for line in run.attempts} <= {"gw0", "gw1"}
@@ -34,7 +38,11 @@ def test_workers_send_their_attempts_to_the_controller(runner):
 
 def test_a_worker_that_dies_has_its_test_told_as_crashed(runner):
     run = runner.run(CRASH, "-n1", plugins=("xdist",))
-    assert sorted(run.told) == [("test_after", 0, "passed"), ("test_before", 0, "passed"), ("test_crashes", 0, "crashed")]
+    assert sorted(run.told) == [
+        ("test_after", 0, "passed"),
+        ("test_before", 0, "passed"),
+        ("test_crashes", 0, "crashed"),
+    ]
     (crash,) = run.of("test_crashes")
     (before,) = run.of("test_before")
     assert crash["message"] == "worker 'gw0' crashed while running 'test_it.py::test_crashes'"
@@ -44,7 +52,10 @@ def test_a_worker_that_dies_has_its_test_told_as_crashed(runner):
 
 
 def test_a_crash_that_is_run_again_is_one_attempt_of_two(runner):
-    text = CRASH.replace("def test_crashes():", "def test_crashes():\n    if os.path.exists('again'): return\n    open('again', 'w').close()\n   ")
+    text = CRASH.replace(
+        "def test_crashes():",
+        "def test_crashes():\n    if os.path.exists('again'): return\n    open('again', 'w').close()\n   ",
+    )
     run = runner.run(text, "-n1", "--reruns=1", plugins=("xdist", "rerunfailures"))
     assert [line["outcome"] for line in run.of("test_crashes")] == ["crashed", "passed"]
     assert [line["attempt"] for line in run.of("test_crashes")] == [0, 1]
@@ -97,12 +108,20 @@ def test_forked_tests_are_told_from_outside(name, environment, runner_of):
 
 def test_forked_tests_of_workers_are_told_too(environment, runner_of):
     run = runner_of(environment("pytest 8")).run(CRASH, "--forked", "-n2", plugins=("forked", "xdist"))
-    assert sorted(run.told) == [("test_after", 0, "passed"), ("test_before", 0, "passed"), ("test_crashes", 0, "crashed")]
+    assert sorted(run.told) == [
+        ("test_after", 0, "passed"),
+        ("test_before", 0, "passed"),
+        ("test_crashes", 0, "crashed"),
+    ]
 
 
 @pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["plain", "two workers"])
 def test_a_session_that_is_killed_keeps_what_it_had(workers, runner):
-    text = "import time\n" + "".join(f"def test_{n}(): pass\n" for n in range(6)) + "def test_zz(): open('reached', 'w'); time.sleep(60)\n"
+    text = (
+        "import time\n"
+        + "".join(f"def test_{n}(): pass\n" for n in range(6))
+        + "def test_zz(): open('reached', 'w'); time.sleep(60)\n"
+    )
     runner.write({"test_it.py": text})
     plugins = ("xdist",) if workers else ()
     process = subprocess.Popen(

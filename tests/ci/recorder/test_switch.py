@@ -20,7 +20,9 @@ def test_it_does_nothing_unless_asked(runner):
         assert run.code == 0
         assert not run.folder.exists()
         assert "gpu-guard" not in run.output
-    loaded = runner.run("import sys\ndef test_it(): assert 'gpu_guard.recorder.plugin' not in sys.modules\n", GPU_GUARD_RECORD="")
+    loaded = runner.run(
+        "import sys\ndef test_it(): assert 'gpu_guard.recorder.plugin' not in sys.modules\n", GPU_GUARD_RECORD=""
+    )
     assert loaded.code == 0
 
 
@@ -40,8 +42,12 @@ def test_the_users_own_junit_stays_as_it_would_be(runner):
     text = "import pytest\n@pytest.mark.parametrize('n', range(3))\ndef test_it(n): assert n\n"
     runner.run(text, "--junitxml=with.xml")
     runner.run(text, "--junitxml=without.xml", GPU_GUARD_RECORD="")
-    cases = [[line for line in (runner.folder / name).read_text().split("<testcase")] for name in ("with.xml", "without.xml")]
-    assert [case.partition(" time=")[0] for case in cases[0]][1:] == [case.partition(" time=")[0] for case in cases[1]][1:]
+    cases = [
+        [line for line in (runner.folder / name).read_text().split("<testcase")] for name in ("with.xml", "without.xml")
+    ]
+    assert [case.partition(" time=")[0] for case in cases[0]][1:] == [case.partition(" time=")[0] for case in cases[1]][
+        1:
+    ]
 
 
 def test_each_session_has_files_of_its_own(runner):
@@ -89,7 +95,12 @@ plugin.new_attempts_file = lambda folder, name: Full(folder / name)
 
 
 def test_a_working_folder_that_cannot_be_written_is_no_hindrance(runner):
-    runner.write({"test_it.py": PASSES + "import os, pytest\ndef test_folder():\n    with pytest.raises(OSError): open('x', 'w')\n"})
+    runner.write(
+        {
+            "test_it.py": PASSES
+            + "import os, pytest\ndef test_folder():\n    with pytest.raises(OSError): open('x', 'w')\n"
+        }
+    )
     runner.folder.chmod(0o555)
     # For root permissions are advice, unless it gives up the right to override them.
     bound = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.getuid() == 0 else []
@@ -100,7 +111,12 @@ def test_a_working_folder_that_cannot_be_written_is_no_hindrance(runner):
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
     (file,) = runner.record.glob("attempts-*.jsonl")
-    assert [json.loads(line).get("outcome") for line in file.read_text().splitlines()] == [None, "passed", "passed", None]
+    assert [json.loads(line).get("outcome") for line in file.read_text().splitlines()] == [
+        None,
+        "passed",
+        "passed",
+        None,
+    ]
     assert len(list(runner.record.glob("junit-*.xml"))) == 1
 
 
@@ -138,6 +154,13 @@ def test_pytest_finds_it(way, installed, runner):
 def test_the_environment_alone_can_load_it(runner):
     runner.write({"test_it.py": PASSES})
     environment = runner.environment(PYTEST_PLUGINS="gpu_guard.recorder")
-    done = subprocess.run([sys.executable, "-m", "pytest"], cwd=runner.folder, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest"],
+        cwd=runner.folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout
     assert len(list(runner.record.glob("attempts-*.jsonl"))) == 1

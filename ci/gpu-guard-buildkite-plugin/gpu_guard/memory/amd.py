@@ -48,6 +48,10 @@ class AmdMeter:
         whole = [reading for reading in readings if reading is not None]
         return Reading(at, tuple(whole)) if len(whole) == len(readings) else None
 
+    def earliest(self, since: float) -> None:
+        """Nothing is kept: every reading is of now."""
+        del since
+
     def close(self) -> None:
         """Nothing is held open."""
 

@@ -26,6 +26,9 @@ class Meter(Protocol):
         `careful` asks for a fresh reading with its processes even where that takes a moment.
         """
 
+    def earliest(self, since: float) -> Reading | None:
+        """The first reading after a moment, from a source that tells the past; None where `read` is always of now."""
+
     def close(self) -> None:
         """Give back what the source holds."""
 
@@ -42,6 +45,10 @@ class NoMeter:
         """No device."""
         del careful
         return Reading(time.time(), ())
+
+    def earliest(self, since: float) -> None:
+        """Nothing is kept."""
+        del since
 
     def close(self) -> None:
         """Nothing is held open."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import sys
 import time
 import warnings
 from collections.abc import Mapping
@@ -33,7 +34,7 @@ def _vllm_copy() -> ModuleType | None:
         file = Path(folder) / "third_party" / "pynvml.py"
         spec = importlib.util.spec_from_file_location("gpu_guard_vllm_pynvml", file) if file.is_file() else None
         if spec is not None and spec.loader is not None:
-            module = importlib.util.module_from_spec(spec)
+            module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)  # it looks itself up there
             spec.loader.exec_module(module)
             return module
     return None
@@ -64,6 +65,10 @@ class NvmlMeter:
             return Reading(time.time(), tuple(self._read_device(handle) for handle in self._handles))
         except self._nvml.NVMLError:
             return None
+
+    def earliest(self, since: float) -> None:
+        """Nothing is kept: every reading is of now."""
+        del since
 
     def close(self) -> None:
         """Let go of the library."""

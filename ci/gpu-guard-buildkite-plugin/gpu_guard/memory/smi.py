@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import threading
 import time
+from collections import deque
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ INTERVAL = 0.2
 """Seconds between two lines of one device."""
 
 _PATIENCE = 10.0  # seconds for the first line: a driver that has to wake up takes a few
+_KEPT = 3000  # rows of a device, ten minutes: the beginning of a test is looked up at its end
 _MIB = 2**20
 _FORMAT = "--format=csv,noheader,nounits"
 _FIELDS = "index,uuid,name,memory.total,memory.used,memory.free"
@@ -76,6 +78,13 @@ class SmiMeter:
             ),
         )
 
+    def earliest(self, since: float) -> Reading | None:
+        """The first lines after a moment, if they have come: what a quick test began with."""
+        rows = [self._feed.first(index, since) for index in self._shown] if os.getpid() == self._owner else []
+        if not rows or any(row is None for row in rows):
+            return None
+        return Reading(max(row[0] for row in rows if row), tuple(row[1].reading for row in rows if row))
+
     def close(self) -> None:
         """End nvidia-smi. Were this session killed, its next line would end it: nobody reads any more."""
         if os.getpid() == self._owner:
@@ -90,19 +99,25 @@ class _Feed:
             [program, f"--query-gpu={query}", _FORMAT, f"--loop-ms={INTERVAL * 1000:.0f}"],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
         )  # fmt: skip
-        self._rows: dict[int, tuple[float, Row]] = {}
+        self._rows: dict[int, deque[tuple[float, Row]]] = {}
         self._news = threading.Condition()
         self.alive = True
-        threading.Thread(target=self._collect, name="gpu-guard nvidia-smi", daemon=True).start()
+        self._thread = threading.Thread(target=self._collect, name="gpu-guard nvidia-smi", daemon=True)
+        self._thread.start()
 
     def newest(self) -> list[Row]:
         with self._news:
-            return [row for _, row in self._rows.values()]
+            return [rows[-1][1] for rows in self._rows.values()]
 
     def oldest(self) -> float:
         """When the oldest of the newest rows came: the moment that a reading can vouch for."""
         with self._news:
-            return min(at for at, _ in self._rows.values())
+            return min(rows[-1][0] for rows in self._rows.values())
+
+    def first(self, index: int, since: float) -> tuple[float, Row] | None:
+        """The first row of a device after a moment, as far back as rows are kept."""
+        with self._news:
+            return next((entry for entry in self._rows[index] if entry[0] >= since), None)
 
     def wait(self, since: float, patience: float) -> bool:
         """Wait until every device was printed after `since`; False where nvidia-smi ends first, or falls silent."""
@@ -113,16 +128,20 @@ class _Feed:
     def close(self) -> None:
         self._process.terminate()
         self._process.wait()
+        self._thread.join()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
 
     def _fresh(self, since: float) -> bool:
-        return bool(self._rows) and all(at >= since for at, _ in self._rows.values())
+        return bool(self._rows) and all(rows[-1][0] >= since for rows in self._rows.values())
 
     def _collect(self) -> None:
         for line in self._process.stdout or ():
             row = parse_row(line)
             if row is not None:
                 with self._news:
-                    self._rows[row.candidate.index] = (time.time(), row)
+                    rows = self._rows.setdefault(row.candidate.index, deque(maxlen=_KEPT))
+                    rows.append((time.time(), row))
                     self._news.notify_all()
         with self._news:
             self.alive = False
@@ -135,7 +154,10 @@ def _first_working(program: str) -> _Feed:
         if feed.wait(0.0, _PATIENCE):
             feed.wait(time.time(), 10 * INTERVAL)  # the second round: by now every device was printed once
             return feed
+        refused = not feed.alive  # one that hangs would hang again
         feed.close()
+        if not refused:
+            break
     raise SmiUnusableError("nvidia-smi shows no device")
 
 

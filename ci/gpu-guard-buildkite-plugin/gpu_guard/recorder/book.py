@@ -10,7 +10,7 @@ import pytest
 
 from . import outbox, outcome
 from .attempts import Covers, crashed
-from .parcel import Done, Line, parcel_of
+from .parcel import Done, Line, parcel_in
 from .running import PHASES
 from .stamp import rfc3339
 from .summary import Passage
@@ -85,7 +85,7 @@ class Book:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Unpack what came from a worker."""
         worker = _worker_of(report)
-        parcel = parcel_of(report)
+        parcel = parcel_in(report)
         if "opening" in parcel:
             self._openings[worker] = parcel.pop("opening")
         for done in parcel.pop("done", []):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import time
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, Optional
 
@@ -39,6 +40,8 @@ class GpuWatch:
         self._leaks = LeakWatch(len(meter.devices), self._take_again, self._frozen)
         self._before: Sample | None = None
         self._last: Sample | None = None
+        self._ended_at = 0.0
+        self._stale_since: float | None = None
 
     def start(self) -> None:
         """Begin to watch; `gc.freeze` is noted from here on."""
@@ -53,7 +56,9 @@ class GpuWatch:
         """The sample before an attempt."""
         self._before = self._take()
         if self._before is not None:
-            self._leaks.attempt_starts(self._before.held)
+            # A source that prints now and then may still show the time before the last test ended.
+            self._stale_since = self._ended_at if self._before.reading.at < self._ended_at else None
+            self._leaks.attempt_starts(self._before.held, fresh=self._stale_since is None)
 
     def opening(self) -> Line:
         """The memory fields known when an attempt starts."""
@@ -62,15 +67,19 @@ class GpuWatch:
     def attempt_ends(self) -> tuple[Line, Leak | None]:
         """The memory fields of the attempt's line, and its leak."""
         before, self._before = self._before, None
+        self._ended_at = time.time()
         if self._clean:
             clean()
         after = self._take()
         if before is None or after is None:
             return {"memory": self._fields(before, after)} if before or after else {}, None
         self._last = after
+        self._look_back(before, after)
         leak = self._leaks.attempt_ends(after.held)
         after = self._last  # memory may have settled since
-        line: Line = {"memory": self._fields(before, after), "holders": _holders(after.reading)}
+        line: Line = {"memory": self._fields(before, after)}
+        if any(device.holders is not None for device in after.reading.devices):
+            line["holders"] = _holders(after.reading)
         if leak is not None:
             line["leak"] = {"bytes": leak.size, "tensors": [_tensor(tensor) for tensor in leak.tensors]}
         return line, leak
@@ -98,6 +107,17 @@ class GpuWatch:
         fullest = min(sample.reading.devices, key=lambda device: device.free / max(1, device.total))
         return fullest.free, fullest.total
 
+    def _look_back(self, before: Sample, after: Sample) -> None:
+        """Let an attempt that began with an old reading have begun with the first newer one.
+
+        Torch's share at that moment is unknown, so only where it never changed.
+        """
+        if self._stale_since is None or before.counters != after.counters:
+            return
+        reading = self._meter.earliest(self._stale_since)
+        if reading is not None:
+            self._leaks.attempt_started_with(self._held(reading, before.counters))
+
     def _take(self, *, careful: bool = False) -> Sample | None:
         if os.getpid() != self._pid:
             return None  # a forked test: the parent sees what it leaves
@@ -105,11 +125,12 @@ class GpuWatch:
         if reading is None:
             return None
         counters = torchstate.counters(len(reading.devices))
+        return Sample(reading, counters, self._held(reading, counters))
+
+    def _held(self, reading: Reading, counters: Optional[tuple[Counters, ...]]) -> tuple[Held, ...]:
         each = counters or (None,) * len(reading.devices)
         owns = self._family.owns
-        return Sample(
-            reading, counters, tuple(held(one, own, self._pid, owns) for one, own in zip(reading.devices, each))
-        )
+        return tuple(held(one, own, self._pid, owns) for one, own in zip(reading.devices, each))
 
     def _take_again(self) -> tuple[Held, ...]:
         """A careful sample while memory settles; the last one made is the sample after the attempt."""

@@ -10,11 +10,13 @@ import time
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, NamedTuple
 
 from . import tensors, torchstate
-from .held import FLOOR, Growth, Held, growth
+from .held import FLOOR, Amount, Growth, Held, growth
 from .reach import reachable
+from .referrers import Ours
 from .tensors import FrozenTensors, Listed
 
 SETTLE = 3.0
@@ -28,18 +30,22 @@ Holdings = Sequence[Held]
 
 
 class Leak(NamedTuple):
-    """What an attempt left behind: bytes over all devices, the largest tensors, the children that hold the rest."""
+    """What an attempt left behind: bytes over all devices, the largest tensors, the children that hold the rest.
+
+    `unlisted`: some of it is held by a process that the driver does not list, and may be another's.
+    """
 
     size: int
     tensors: tuple[Listed, ...]
     children: tuple[int, ...]
+    unlisted: bool = False
 
 
 @dataclass
 class _Owned:
-    """What a fixture beyond function scope holds: torch's bytes on each device, and processes."""
+    """What a fixture beyond function scope holds: bytes on each device, and processes."""
 
-    live: list[int]
+    amounts: list[Amount]
     children: set[int]
     values: Callable[[], Iterable[object]]
 
@@ -49,7 +55,7 @@ class Mark(NamedTuple):
 
     held: Holdings
     freed: list[int]
-    taken: list[int]
+    taken: list[Amount]
 
 
 @dataclass
@@ -57,8 +63,9 @@ class _Span:
     """One attempt: what was held when it began, what fixtures took and gave back since."""
 
     start: Mark
-    taken: list[int]
-    given_back: list[int]
+    taken: list[Amount]
+    given_back: list[Amount]
+    fresh: bool
     orphaned: set[int] = field(default_factory=set)
 
 
@@ -75,16 +82,25 @@ class LeakWatch:
         self._left: list[tuple[weakref.ref[Any], int, int]] = []  # leaked tensors: bytes, device
         self._freed = [0] * devices  # bytes of those that went away since
 
-    def attempt_starts(self, holdings: Holdings) -> None:
-        """Begin to count for a new attempt."""
+    def attempt_starts(self, holdings: Holdings, *, fresh: bool = True) -> None:
+        """Begin to count for a new attempt.
+
+        Without `fresh` holdings whatever is not torch's own count may have been the attempt's before: it tells nothing.
+        """
         if not self._known and sum(held.live for held in holdings) >= FLOOR:
             self._remember(self._live())  # made while test files were imported: no test's own
-        nothing = [0] * self._devices
-        self._span = _Span(Mark(holdings, self._count_freed(), nothing), nothing, nothing)
+        nothing = [Amount()] * self._devices
+        self._span = _Span(Mark(holdings, self._count_freed(), nothing), nothing, nothing, fresh=fresh)
+
+    def attempt_started_with(self, holdings: Holdings) -> None:
+        """Better holdings for the start of the attempt have come."""
+        if self._span is not None:
+            self._span.start = self._span.start._replace(held=holdings)
+            self._span.fresh = True
 
     def mark(self, holdings: Holdings) -> Mark:
         """The moment before a fixture is set up."""
-        return Mark(holdings, self._count_freed(), self._span.taken if self._span else [0] * self._devices)
+        return Mark(holdings, self._count_freed(), self._span.taken if self._span else [])
 
     def fixture_ready(
         self, key: object, values: Callable[[], Iterable[object]], start: Mark, holdings: Holdings
@@ -94,19 +110,22 @@ class LeakWatch:
         if span is None:
             return
         freed = _minus(self._count_freed(), start.freed)
-        within = _minus(span.taken, start.taken)  # by fixtures that this one asked for
+        within = [now.minus(then) for now, then in zip(span.taken, start.taken)]  # by fixtures that this one asked for
         grown = [growth(then, now) for then, now in zip(start.held, holdings)]
-        live = [max(0, part.live + back - less) for part, back, less in zip(grown, freed, within)]
-        self._fixtures[key] = _Owned(live, {pid for part in grown for pid in part.children}, values)
-        span.taken = [have + more for have, more in zip(span.taken, live)]
-        if sum(live) >= FLOOR:
+        amounts = [
+            Amount(max(0, part.live + back), part.other, part.rest).minus(less)
+            for part, back, less in zip(grown, freed, within)
+        ]
+        self._fixtures[key] = _Owned(amounts, {pid for part in grown for pid in part.children}, values)
+        span.taken = [have.plus(more) for have, more in zip(span.taken, amounts)]
+        if sum(amount.live for amount in amounts) >= FLOOR:
             self._remember(self._live())
 
     def fixture_gone(self, key: object) -> None:
         """A fixture was torn down: from now on it owns nothing."""
         owned = self._fixtures.pop(key, None)
         if owned is not None and self._span is not None:
-            self._span.given_back = [have + more for have, more in zip(self._span.given_back, owned.live)]
+            self._span.given_back = [have.plus(more) for have, more in zip(self._span.given_back, owned.amounts)]
             self._span.orphaned |= owned.children
 
     def attempt_ends(self, holdings: Holdings) -> Leak | None:
@@ -132,33 +151,37 @@ class LeakWatch:
         lent = {pid for owned in self._fixtures.values() for pid in owned.children}
         found = []
         for place, (before, after) in enumerate(zip(span.start.held, holdings)):
-            live = before.live + span.taken[place] - span.given_back[place] - freed[place]
+            had = Amount(before.live, before.other, before.beyond).plus(span.taken[place])
+            had = had.minus(span.given_back[place]).minus(Amount(live=freed[place]))
             children = {pid: size for pid, size in before.children.items() if pid not in span.orphaned}
-            expected = before._replace(live=max(0, live), children=children)
+            expected = before._replace(live=had.live, other=had.other, beyond=had.rest, children=children)
             mine = {pid: size for pid, size in after.children.items() if pid not in lent}
-            found.append(growth(expected, after._replace(children=mine)))
+            part = growth(expected, after._replace(children=mine))
+            found.append(part if span.fresh else Growth(part.live, 0, {}, 0))
         return found
 
     def _name(self, grown: list[Growth]) -> Leak | None:
         """Find what holds the growth; what hangs on a living fixture is the fixture's."""
         found = self._live()
-        new = [tensor for tensor in found if not self._is_known(tensor)]
+        new = Ours(tensor for tensor in found if not self._is_known(tensor))
         self._remember(found)
         owners = self._owners()
         for tensor in new:
             if id(tensor) in owners:
                 place, size = _device(tensor), tensors.size_of(tensor)
-                owners[id(tensor)].live[place] += size
+                owned = owners[id(tensor)]
+                owned.amounts[place] = owned.amounts[place].plus(Amount(live=size))
                 grown[place] = grown[place]._replace(live=grown[place].live - size)
         size = _total(grown)
         if size < FLOOR:
             return None
-        mine = [tensor for tensor in new if id(tensor) not in owners]
+        mine = Ours(tensor for tensor in new if id(tensor) not in owners)
         self._left += [(weakref.ref(tensor), tensors.size_of(tensor), _device(tensor)) for tensor in mine]
-        shown = mine if sum(part.live for part in grown) >= FLOOR else []
+        shown = mine if sum(part.live for part in grown) >= FLOOR else Ours()
         referrers = {id(tensor): referrer for tensor, referrer in self._frozen.alive()}
         children = {pid for part in grown for pid, held in part.children.items() if held >= FLOOR}
-        return Leak(size, tuple(tensors.listed(shown, referrers)), tuple(sorted(children)))
+        unlisted = any(part.rest >= FLOOR for part in grown)
+        return Leak(size, tuple(tensors.listed(shown, referrers)), tuple(sorted(children)), unlisted=unlisted)
 
     def _owners(self) -> dict[int, _Owned]:
         """The living fixture that each tensor hangs on, by the tensor's `id`."""
@@ -166,9 +189,7 @@ class LeakWatch:
         if torch is None:
             return {}
         return {
-            id(tensor): owned
-            for owned in self._fixtures.values()
-            for tensor in reachable(owned.values(), torch.Tensor)
+            id(tensor): owned for owned in self._fixtures.values() for tensor in reachable(owned.values(), torch.Tensor)
         }
 
     def _fixtures_shrank(self, grown: list[Growth]) -> None:
@@ -178,14 +199,14 @@ class LeakWatch:
             for owned in reversed(list(self._fixtures.values())):
                 if shrink <= 0:
                     break
-                gone = min(shrink, owned.live[place])
-                owned.live[place] -= gone
+                gone = min(shrink, owned.amounts[place].live)
+                owned.amounts[place] = owned.amounts[place].minus(Amount(live=gone))
                 shrink -= gone
 
-    def _live(self) -> list[Any]:
-        return tensors.by_storage(tensors.live() + [tensor for tensor, _ in self._frozen.alive()])
+    def _live(self) -> Ours:
+        return tensors.by_storage(chain(tensors.live(), (tensor for tensor, _ in self._frozen.alive())))
 
-    def _remember(self, found: list[Any]) -> None:
+    def _remember(self, found: Iterable[Any]) -> None:
         self._known = {id(tensor): weakref.ref(tensor) for tensor in found}
 
     def _is_known(self, tensor: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from . import outcome
-from .parcel import parcel_of
+from .parcel import parcel_in, parcel_of
 from .quarantine import Entry, Quarantine
 
 CATEGORY = "quarantined"
@@ -43,7 +43,7 @@ class Mute:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(self, report: Any) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
-        if getattr(report, "gpu_guard", {}).get("excused") and report.when is not None:
+        if parcel_in(report).get("excused") and report.when is not None:
             return CATEGORY, "q", ("QUARANTINED", {"yellow": True})
         return None
 
@@ -60,6 +60,6 @@ class Mute:
             terminalreporter.write_line(f"gpu-guard: quarantine {note}", yellow=True)
 
     def _entry(self, report: pytest.TestReport) -> Entry | None:
-        parcel = parcel_of(report)
+        parcel = parcel_in(report)
         known = parcel.get("fingerprint") or outcome.of_report(report).fingerprint
         return self._quarantine.entry(parcel.get("nodeid", report.nodeid), known)

@@ -33,20 +33,22 @@ class Outbox:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        parcel = parcel_of(report)
         if self._waiting:
-            parcel["done"] = self._waiting
+            parcel_of(report)["done"] = self._waiting
             self._waiting = []
         attempt = self._tracker.open
         if attempt is None:
             return
         if attempt is not self._announced and not attempt.torn_down:
             self._announced = attempt
-            parcel["opening"] = {**attempt.opening(), **(self._opening() if self._opening is not None else {})}
+            parcel_of(report)["opening"] = {
+                **attempt.opening(),
+                **(self._opening() if self._opening is not None else {}),
+            }
         if attempt.torn_down:
             line = attempt.record()
             if line is not None:
-                parcel["draft"] = line
+                parcel_of(report)["draft"] = line
 
     @pytest.hookimpl
     def pytest_sessionfinish(self) -> None:

@@ -38,7 +38,12 @@ class Parcel(TypedDict, total=False):
 
 
 def parcel_of(report: Any) -> Parcel:
-    """The parcel of a report, made at the first call."""
+    """The parcel of a report, to put something in."""
     if not hasattr(report, "gpu_guard"):
         report.gpu_guard = {}
     return cast("Parcel", report.gpu_guard)
+
+
+def parcel_in(report: Any) -> Parcel:
+    """The parcel that a report carries, or an empty one that stays off it."""
+    return cast("Parcel", getattr(report, "gpu_guard", {}))

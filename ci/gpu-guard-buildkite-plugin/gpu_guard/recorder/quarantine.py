@@ -105,7 +105,10 @@ def _entry(file: Path, place: int, item: Any) -> Entry:
         )
     others = {name: str(item.get(name) or "") for name in ("step", "queue", "reason", "owner")}
     return Entry(
-        test=str(texts["test"]), expires=str(texts["expires"]), fingerprints=frozenset(map(str, prints)), **others
+        test=str(texts["test"]),
+        expires=str(texts["expires"]),
+        fingerprints=frozenset(str(known) for known in prints if known),
+        **others,
     )
 
 

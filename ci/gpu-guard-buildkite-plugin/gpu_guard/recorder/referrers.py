@@ -1,29 +1,33 @@
-"""Who holds an object, in words: `test_x.KEPT[0]`, `Linear._parameters['weight']`, `a local of test_a`."""
+"""Who holds an object, in words: `test_x.KEPT[0]`, `test_x.MODEL → Linear.weight`, `a local of test_a`."""
 
 from __future__ import annotations
 
 import gc
+import re
 from collections.abc import Sequence
-from types import CellType, FrameType, ModuleType
+from types import CellType, FrameType
 from typing import Any
 
 _STEPS = 6
 """Containers climbed from a tensor to a name; each step scans the heap once for all tensors together."""
 
 
-def describe_referrers(targets: Sequence[object], hidden: Sequence[object] = ()) -> list[str]:
-    """One description for each target, empty where nothing refers to it. `hidden` are containers of our own."""
+class Ours(list):  # type: ignore[type-arg]  # list[Any] is no class to derive from in Python 3.9
+    """A list of the recorder's own: that it holds something says nothing."""
+
+
+def describe_referrers(targets: Sequence[object]) -> list[str]:
+    """One description for each target, empty where nothing refers to it but lists of the recorder's own (`Ours`)."""
     chains = [_Chain(target) for target in targets]
-    ours = {id(chains), *map(id, chains), id(targets), *map(id, hidden)}
     for _ in range(_STEPS):
-        open_chains = [chain for chain in chains if not chain.ended]
-        if not open_chains:
+        climbing = [chain for chain in chains if not chain.ended]
+        if not climbing:
             break
-        ends = [chain.end for chain in open_chains]
-        holders = gc.get_referrers(*ends)
-        ours |= {id(open_chains), id(ends), id(holders)}
-        for chain in open_chains:
-            chain.climb([holder for holder in holders if id(holder) not in ours])
+        holders = Ours(gc.get_referrers(*(chain.end for chain in climbing)))
+        # Choose for all before describing any: to look at an object's attributes changes what refers to what.
+        chosen = Ours(chain.best_of(holders) for chain in climbing)
+        for chain, best in zip(climbing, chosen):
+            chain.climb(best)
     return [chain.text for chain in chains]
 
 
@@ -38,22 +42,28 @@ class _Chain:
         self.ended = False
         self._seen = {id(target)}
 
-    def climb(self, holders: list[object]) -> None:
-        """Go one step up, to the holder that says most."""
-        mine = [holder for holder in holders if self._holds(holder)]
-        if not mine:
+    def best_of(self, holders: Ours) -> object:
+        """The holder that says most; None where none is left."""
+        return min((holder for holder in holders if self._holds(holder)), key=_rank, default=None)
+
+    def climb(self, holder: object) -> None:
+        """Go one step up."""
+        if holder is None:
             self.ended = True
             return
-        best = min(mine, key=_rank)
-        self._seen |= {id(best), id(_attributes(best))}
-        self.text = _step(best, self.end) + self.text
-        self.ended = isinstance(best, (FrameType, type)) or _is_module_dict(best)
-        self.end = best
+        attributes = _attributes(holder)
+        if attributes is self.end:
+            self.text = re.sub(r"^\['(\w+)'\]", r".\1", self.text)
+        self._seen |= {id(holder), id(attributes)}
+        step = _step(holder, self.end)
+        self.text = step + (" → " if self.text[:1] not in ("", "[", ".") else "") + self.text
+        self.ended = isinstance(holder, (FrameType, type)) or _is_module_dict(holder)
+        self.end = holder
 
     def _holds(self, holder: object) -> bool:
-        if id(holder) in self._seen or isinstance(holder, _Chain):
+        if id(holder) in self._seen or isinstance(holder, (_Chain, Ours)):
             return False
-        if isinstance(holder, FrameType) and holder.f_globals.get("__name__", "").startswith(__package__):
+        if isinstance(holder, FrameType) and str(holder.f_globals.get("__name__", "")).startswith(__package__):
             return False
         return any(item is self.end for item in gc.get_referents(holder))
 
@@ -70,17 +80,15 @@ def _rank(holder: object) -> int:
 def _step(holder: object, held: object) -> str:
     if isinstance(holder, FrameType):
         # Which local it is stays unsaid: before Python 3.13 looking into a frame leaves a second reference there.
-        return f"a local of {holder.f_code.co_name} "
+        return f"a local of {holder.f_code.co_name}"
     if isinstance(holder, dict):
         key = next((key for key, value in list(dict.items(holder)) if value is held), None)
         return f"{holder['__name__']}.{key}" if _is_module_dict(holder) else f"[{key!r}]"
     if isinstance(holder, (list, tuple)):
         return f"[{next((place for place, value in enumerate(holder) if value is held), '?')}]"
-    if isinstance(holder, ModuleType):
-        return holder.__name__
     if isinstance(holder, CellType):
-        return " in a closure"
-    name = holder.__qualname__ if isinstance(holder, type) else type(holder).__qualname__
+        return "a closure"
+    name = holder.__name__ if isinstance(holder, type) else type(holder).__name__
     return name + _attribute(holder, held)
 
 

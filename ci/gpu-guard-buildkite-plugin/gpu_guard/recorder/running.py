@@ -16,7 +16,7 @@ from .gpuwatch import GpuWatch
 from .junit import tuned_words
 from .leaks import Leak
 from .outcome import PhaseResult
-from .parcel import Done, Line, Parcel, parcel_of
+from .parcel import Done, Line, parcel_in, parcel_of
 from .stamp import rfc3339
 
 Wrapper = Generator[None, Any, None]
@@ -69,15 +69,14 @@ class Running:
         report = result.get_result()
         phase = outcome.of_report(report)
         attempt.report(report.when, phase)
-        parcel = parcel_of(report)
         if phase.fingerprint:
-            parcel["fingerprint"] = phase.fingerprint
+            parcel_of(report)["fingerprint"] = phase.fingerprint
         if attempt.nodeid != item.nodeid:
-            parcel["nodeid"] = attempt.nodeid
+            parcel_of(report)["nodeid"] = attempt.nodeid
         if report.when == "call" and not report.failed and attempt.covered():
-            parcel["excused"] = True  # pytest fails it later for its subtests, which are excused
+            parcel_of(report)["excused"] = True  # pytest fails it later for its subtests, which are excused
         if report.when == "teardown" and attempt.torn_down:
-            self._finish_early(parcel)
+            self._finish_early(report)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logfinish(self) -> None:
@@ -87,12 +86,11 @@ class Running:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take in what came out of a forked test: its attempt, or the news that it crashed."""
-        parcel = parcel_of(report)
-        self._forked += parcel.pop("forked", [])
+        self._forked += parcel_in(report).pop("forked", [])
         if report.when not in PHASES and self._tracker.open is None:
             opening: Line = {"nodeid": report.nodeid, "started_at": rfc3339(self._began)}
             self._forked.append(crashed(opening, outcome.of_report(report), self._tracker.covers))
-            parcel["crash_told"] = True
+            parcel_of(report)["crash_told"] = True
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_fixture_setup(self, fixturedef: Any) -> Wrapper:
@@ -149,12 +147,12 @@ class Running:
         else:
             attempt.phase_ends(name, seconds, partial(_unreported, item, result.excinfo))
 
-    def _finish_early(self, parcel: Parcel) -> None:
+    def _finish_early(self, report: pytest.TestReport) -> None:
         """Where no memory is watched the attempt is over with its last report; a forked one has no later moment."""
         if os.getpid() != self._home:
             attempt = self._tracker.close()
             line = attempt.record() if attempt is not None else None
-            parcel["forked"] = [line] if line is not None else []
+            parcel_of(report)["forked"] = [line] if line is not None else []
         elif self._gpu is None:
             self.close()
 
@@ -172,6 +170,8 @@ def left_in(leak: Leak | None, line: Line) -> list[str]:
         return []
     names = {holder["pid"]: holder.get("name", "") for holder in line.get("holders", [])}
     words = [f"{names.get(pid) or 'process'} (pid {pid})" for pid in leak.children]
+    if leak.unlisted:
+        words.append("a process that the driver does not list")
     for tensor in leak.tensors[:1]:
         shape = "×".join(map(str, tensor.shape)) or "scalar"
         words.append(f"{shape} {tensor.dtype}" + (f" in {tensor.referrer}" if tensor.referrer else ""))

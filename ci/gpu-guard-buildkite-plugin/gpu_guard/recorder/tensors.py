@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import gc
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from . import torchstate
-from .referrers import describe_referrers
+from .referrers import Ours, describe_referrers
 
 NAMED = 10
 """Tensors listed by shape and type."""
@@ -29,15 +29,15 @@ class Listed(NamedTuple):
     referrer: str
 
 
-def live(device: str = "cuda") -> list[Any]:
+def live(device: str = "cuda") -> Ours:
     """Tensors that the collector tracks and whose memory lies on a device of this type."""
     torch = torchstate.loaded()
     if torch is None:
-        return []
-    return [item for item in gc.get_objects() if issubclass(type(item), torch.Tensor) and _real(item, device)]
+        return Ours()
+    return Ours(item for item in gc.get_objects() if issubclass(type(item), torch.Tensor) and _real(item, device))
 
 
-def by_storage(tensors: list[Any]) -> list[Any]:
+def by_storage(tensors: Iterable[Any]) -> Ours:
     """One tensor for each storage, the largest that looks into it; largest storage first."""
     storages: dict[int, tuple[int, int, Any]] = {}
     for tensor in tensors:
@@ -45,7 +45,7 @@ def by_storage(tensors: list[Any]) -> list[Any]:
         span = tensor.numel() * tensor.element_size()
         if size and (address not in storages or span > storages[address][1]):
             storages[address] = (size, span, tensor)
-    return [tensor for _, _, tensor in sorted(storages.values(), key=lambda entry: entry[0], reverse=True)]
+    return Ours(tensor for _, _, tensor in sorted(storages.values(), key=lambda entry: entry[0], reverse=True))
 
 
 def size_of(tensor: Any) -> int:
@@ -53,11 +53,11 @@ def size_of(tensor: Any) -> int:
     return _storage(tensor)[1]
 
 
-def listed(ordered: list[Any], referrers: Mapping[int, str]) -> list[Listed]:
+def listed(ordered: Ours, referrers: Mapping[int, str]) -> list[Listed]:
     """The first tensors in words; `referrers` are known already, by the tensor's `id`, and others are looked for."""
-    shown = ordered[:NAMED]
-    unknown = [tensor for tensor in shown[:TRACED] if id(tensor) not in referrers]
-    found = dict(zip(map(id, unknown), describe_referrers(unknown, hidden=[ordered, shown])))
+    shown = Ours(ordered[:NAMED])
+    unknown = Ours(tensor for tensor in shown[:TRACED] if id(tensor) not in referrers)
+    found = dict(zip(map(id, unknown), describe_referrers(unknown)))
     return [
         Listed(
             shape=[int(length) for length in tensor.shape],
@@ -101,7 +101,7 @@ class FrozenTensors:
 
     def _note(self) -> None:
         ordered = by_storage(live(self._device))
-        referrers = describe_referrers(ordered[:TRACED], hidden=[ordered])
+        referrers = describe_referrers(Ours(ordered[:TRACED]))
         for place, tensor in enumerate(ordered):
             referrer = referrers[place] if place < len(referrers) else ""
             self._noted.append((weakref.ref(tensor), referrer))

@@ -18,6 +18,7 @@ TOTAL, RESERVED = 23_000 * MIB, 400 * MIB
 _live = 0
 _cached = 0
 _started = False
+unlisted = False
 children: dict[int, int] = {}
 strangers: dict[int, int] = {1: 0}
 
@@ -28,6 +29,9 @@ def publish() -> None:
     if _started:
         lines.append(f"process {os.getpid()} {CONTEXT + _live + _cached}")
     lines += [f"process {pid} {size}" for pid, size in {**children, **strangers}.items() if size]
+    if unlisted:
+        total = sum(int(line.split()[2]) for line in lines[1:])
+        lines[1:] = [f"unlisted {total}", "nolist"]
     draft = Path(os.environ["NVML_STUB_STATE"] + ".draft")
     draft.write_text("\n".join(lines) + "\n")
     draft.replace(os.environ["NVML_STUB_STATE"])
@@ -92,5 +96,8 @@ def _stats(device: int) -> dict[str, dict[str, dict[str, int]]]:
 
 
 cuda = SimpleNamespace(
-    is_initialized=lambda: _started, device_count=lambda: 1, empty_cache=_empty_cache, memory_stats_as_nested_dict=_stats
+    is_initialized=lambda: _started,
+    device_count=lambda: 1,
+    empty_cache=_empty_cache,
+    memory_stats_as_nested_dict=_stats,
 )
