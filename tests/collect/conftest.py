@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+import requests
+from moto.server import ThreadedMotoServer
 
 from collect.server.buildkite import Buildkite, running
 from collect.server.clock import FakeTime
-from collect.server.world import World
+from collect.server.world import World, made_id
 
 BUILD = {
     "id": "0196a0f3-aaaa-4000-8000-000000000007",
@@ -70,3 +72,29 @@ def world() -> World:
 def buildkite(world: World) -> Iterator[Buildkite]:
     with running(world) as servers:
         yield servers
+
+
+@pytest.fixture(scope="session")
+def object_store() -> Iterator[str]:
+    """The address of a real S3 server with one bucket called `bucket`."""
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    address = f"http://{host}:{port}"
+    requests.put(f"{address}/bucket", timeout=10).raise_for_status()
+    yield address
+    server.stop()
+
+
+@pytest.fixture
+def bucket(object_store: str, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> str:
+    """The URL of an empty folder in that bucket; the environment holds the address and (any) credentials."""
+    for name, value in {
+        "AWS_ENDPOINT_URL": object_store,
+        "AWS_ALLOW_HTTP": "true",
+        "AWS_REGION": "us-east-1",
+        "AWS_ACCESS_KEY_ID": "anybody",
+        "AWS_SECRET_ACCESS_KEY": "anything",
+    }.items():
+        monkeypatch.setenv(name, value)
+    return f"s3://bucket/{made_id(request.node.nodeid)}"

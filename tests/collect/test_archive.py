@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ import zstandard
 
 from flake_report.collect.archive import is_archive, read_archive
 from flake_report.collect.archive_writer import ArchiveWriter, Artifact
+from flake_report.collect.storage import LocalFolder
 from flake_report.model.evidence import Evidence
 
 Reader = Callable[..., tuple[list[Evidence], list[str]]]
@@ -41,7 +43,7 @@ def root(tmp_path: Path, rest_build: Callable, rest_job: Callable) -> Path:
 def read() -> Reader:
     def call(root: Path) -> tuple[list[Evidence], list[str]]:
         warnings: list[str] = []
-        return list(read_archive(root, warnings.append)), warnings
+        return list(read_archive(LocalFolder(root), warnings.append)), warnings
 
     return call
 
@@ -95,7 +97,7 @@ def test_every_file_lies_where_the_layout_says(root: Path) -> None:
 
 @pytest.mark.parametrize("part", ["", "example", "example/ci"])
 def test_a_part_of_an_archive_is_an_archive(root: Path, read: Reader, part: str) -> None:
-    assert is_archive(root / part)
+    assert is_archive(LocalFolder(root / part))
     part_read, whole_read = read(root / part)[0], read(root)[0]
     assert [(one.build, one.job) for one in part_read] == [(one.build, one.job) for one in whole_read]
 
@@ -118,7 +120,7 @@ def test_builds_come_by_number_not_by_text(root: Path, read: Reader) -> None:
 
 def test_a_folder_without_builds_is_no_archive(tmp_path: Path) -> None:
     (tmp_path / "a" / "b").mkdir(parents=True)
-    assert not is_archive(tmp_path)
+    assert not is_archive(LocalFolder(tmp_path))
 
 
 def test_a_job_that_was_not_finished_is_left_out_with_a_warning(root: Path, read: Reader) -> None:
@@ -232,15 +234,40 @@ def test_a_build_without_a_list_of_jobs_still_has_those_in_its_folder(
 def test_a_build_whose_folder_cannot_be_listed_is_named(
     root: Path, read: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    blocked = build_folder(root).resolve()
-    real = Path.iterdir
+    blocked = str(build_folder(root))
+    real = os.scandir
 
-    def refuse(path: Path) -> object:
-        if path == blocked:
-            raise PermissionError(13, "Permission denied", str(path))
+    def refuse(path: str) -> object:
+        if str(path) == blocked:
+            raise PermissionError(13, "Permission denied", path)
         return real(path)
 
-    monkeypatch.setattr(Path, "iterdir", refuse)
+    monkeypatch.setattr(os, "scandir", refuse)
     evidence, [warning] = read(root)
     assert [one.job.id for one in evidence] == ["job-3"]
-    assert warning == f"{blocked}: cannot be read (Permission denied); the rest of build 7 is left out"
+    assert warning.startswith(f"{blocked}: cannot be read (Permission denied)")
+    assert warning.endswith("; the rest of build 7 is left out")
+
+
+def test_a_later_look_at_the_build_tells_of_a_retry_that_came_after_the_job_was_kept(
+    root: Path, read: Reader, rest_build: Callable, rest_job: Callable
+) -> None:
+    """The newer end of the link may be missing: older servers send no retry_source."""
+    jobs = [rest_job(retried=True, retried_in_job_id="job-2", agent=None), rest_job(id="job-2", retry_source=None)]
+    writer = ArchiveWriter(root, "example", "ci")
+    writer.write_job(7, rest_job(retried=False, retried_in_job_id=None))
+    writer.write_job(7, rest_job(id="job-2", retry_source=None))
+    writer.write_build(rest_build(jobs=jobs))
+    first, second, _ = (one.job for one in read(root)[0])
+    assert (first.attempt, second.attempt, second.retry_of) == (0, 1, "job-1")
+    assert first.agent == "l4-sim-1"
+
+
+@pytest.mark.parametrize(
+    ("added", "mode"), [({}, "all"), ({"flake_report": {"logs": "failed"}}, "failed"), ({"flake_report": 3}, "all")]
+)
+def test_the_mode_of_a_job_is_what_its_collector_asked_for(
+    root: Path, read: Reader, rest_job: Callable, added: dict, mode: str
+) -> None:
+    ArchiveWriter(root, "example", "ci").write_job(12, {**rest_job(id="job-3"), **added})
+    assert read(root)[0][-1].mode == mode

@@ -6,12 +6,13 @@ import gzip
 import os
 import shutil
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from flake_report.collect.folder import is_plain_folder, read_folder
+from flake_report.collect.folder import BuildFrom, is_plain_folder, read_folder
+from flake_report.collect.storage import LocalFolder
 from flake_report.model.evidence import Evidence, JobState
 
 Reader = Callable[..., tuple[list[Evidence], list[str]]]
@@ -30,9 +31,9 @@ def put(path: Path, content: bytes, age: datetime | None = None) -> None:
 
 @pytest.fixture
 def read() -> Reader:
-    def call(root: Path) -> tuple[list[Evidence], list[str]]:
+    def call(root: Path, *build_from: BuildFrom) -> tuple[list[Evidence], list[str]]:
         warnings: list[str] = []
-        return list(read_folder(root, warnings.append)), warnings
+        return list(read_folder(LocalFolder(root), warnings.append, *build_from)), warnings
 
     return call
 
@@ -196,7 +197,7 @@ def test_a_collectors_list_is_a_report_and_other_json_is_none(tmp_path: Path, re
 
 def test_a_folder_of_other_files_is_none(tmp_path: Path) -> None:
     put(tmp_path / "a" / "b" / "coverage.json", b"{}")
-    assert not is_plain_folder(tmp_path)
+    assert not is_plain_folder(LocalFolder(tmp_path))
 
 
 def test_a_build_whose_file_vanishes_while_it_is_read_is_named_and_the_next_is_read(
@@ -210,3 +211,31 @@ def test_a_build_whose_file_vanishes_while_it_is_read_is_named_and_the_next_is_r
     [one], [warning] = read(root)
     assert b"2026-04-16T09:00:00+02:00" in b"".join(one.reports[0].read())
     assert "cannot be read (No such file or directory); the rest of build run-1 is left out" in warning
+
+
+def test_by_age_files_of_the_same_hour_are_one_build_and_folders_are_jobs(tmp_path: Path, read: Reader) -> None:
+    night = datetime(2026, 4, 15, 2, 0, tzinfo=UTC)
+    told = suite("2020-01-01T00:00:00")  # by age what a report tells of its time does not count
+    for name, minutes in {"gpu/a.xml": 0, "gpu/b.xml": 59, "cpu/deep/a.xml": 110, "loose.xml": 130}.items():
+        put(tmp_path / name, told, night + timedelta(minutes=minutes))
+    put(tmp_path / "gpu" / "next.xml", told, night + timedelta(minutes=191))
+    evidence, warnings = read(tmp_path, BuildFrom.MTIME)
+    assert warnings == []
+    assert [(one.build.created_at, one.job.step, [blob.name for blob in one.reports]) for one in evidence] == [
+        (night, "", ["loose.xml"]),
+        (night, "cpu/deep", ["a.xml"]),
+        (night, "gpu", ["a.xml", "b.xml"]),
+        (night + timedelta(minutes=191), "gpu", ["next.xml"]),
+    ]
+    assert len({one.build.key for one in evidence}) == 2
+    assert len({one.job.id for one in evidence}) == 4
+
+
+def test_by_age_reading_again_gives_the_same_keys_also_when_a_build_was_added(tmp_path: Path, read: Reader) -> None:
+    night = datetime(2026, 4, 15, 2, 0, tzinfo=UTC)
+    put(tmp_path / "a.xml", suite("x"), night)
+    before = read(tmp_path, BuildFrom.MTIME)[0]
+    put(tmp_path / "b.xml", suite("x"), night + timedelta(days=1))
+    after = read(tmp_path, BuildFrom.MTIME)[0]
+    assert [one.job.id for one in after][:1] == [one.job.id for one in before]
+    assert len(after) == 2

@@ -29,6 +29,7 @@ EXTRAS = {
     "duckdb": "report",
     "junitparser": "report",
     "numpy": "report",
+    "obstore": "report",
     "pandas": "report",
     "pyarrow": "report",
     "scipy": "report",

@@ -1,141 +1,162 @@
-"""The archive: raw evidence as Buildkite gave it, one folder a build.
-
-`<org>/<pipeline>/<build number>/build.json.zst` (REST shape, retried jobs included) and, below it, a folder a job:
-`job.json.zst` (written last: the job is complete), `log.zst`, `artifacts/<path>.zst`, `artifacts.json.zst` (the REST
-list; `file` in each row is where the artifact lies below `artifacts/`).
-"""
+"""Reads the archive: the complete jobs of each build."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from flake_report.errors import FlakeReportError
-from flake_report.model.evidence import Blob, Build, Evidence
+from flake_report.model.evidence import Blob, Build, Evidence, LogMode
 
-from .files import Warn, file_blob, head_of
+from .compression import decompressed
+from .files import Warn, head_of
+from .layout import ADDED, ARTIFACTS_FILE, ARTIFACTS_FOLDER, BUILD_FILE, JOB_FILE, LOG_FILE, read_json, read_object
 from .reports import FileKind, kind_of
+from .storage import MissingError, Storage
 from .stored_names import is_inside
-from .wire import Payload, read_build, read_jobs
+from .wire import Payload, read_build, read_jobs, retold
 
-BUILD_FILE = "build.json.zst"
-JOB_FILE = "job.json.zst"
-LOG_FILE = "log.zst"
-ARTIFACTS_FILE = "artifacts.json.zst"
-ARTIFACTS_FOLDER = "artifacts"
-
-_DEPTHS = ("", "*/", "*/*/", "*/*/*/")  # one build, one pipeline, one organization, the archive: an artifact may share
-# the name of the build file, so the shallowest place wins
+_DEEPEST = 3  # one build, one pipeline, one organization, the archive: an artifact may share the name of the build
+# file, so the shallowest place wins
 
 
-def is_archive(root: Path) -> bool:
-    """Whether `root` is an archive, or a part of one: an organization, a pipeline, a build."""
-    return any(next(root.glob(depth + BUILD_FILE), None) for depth in _DEPTHS)
+def is_archive(storage: Storage) -> bool:
+    """Whether this is an archive, or a part of one: an organization, a pipeline, a build."""
+    return bool(_builds(storage))
 
 
-def _builds(root: Path) -> list[Path]:
-    """The build folders, by organization and pipeline, then by number."""
-    for depth in _DEPTHS:
-        if found := [file.parent.resolve() for file in root.glob(depth + BUILD_FILE)]:
-            return sorted(found, key=_place)
+def read_archive(storage: Storage, warn: Warn) -> Iterator[Evidence]:
+    """The complete jobs of each build, by organization, pipeline and number; what cannot be read is warned about."""
+    for path in _builds(storage):
+        org, pipeline, _number = storage.trail(path)[-3:]
+        try:
+            payload = read_object(storage, _join(path, BUILD_FILE))
+            build = read_build(payload, org, pipeline)
+        except MissingError:
+            continue  # a folder beside the builds
+        except FlakeReportError as error:
+            warn(str(error))
+            continue
+        try:
+            files = frozenset(storage.files(path))
+        except FlakeReportError as error:
+            warn(f"{error}; the rest of build {build.key} is left out")
+            continue
+        yield from _Folder(storage, path, files, warn).jobs(build, payload)
+
+
+def asked_for(job: Payload) -> LogMode:
+    """Of which jobs the collector asked for logs and artifacts when it kept this one."""
+    added = job.get(ADDED)
+    return LogMode.FAILED if isinstance(added, Mapping) and added.get("logs") == LogMode.FAILED else LogMode.ALL
+
+
+def _builds(storage: Storage) -> list[str]:
+    """The folders that may be builds, in order; none where this is no archive."""
+    level = [""]
+    for depth in range(_DEEPEST + 1):
+        if any(storage.has(_join(path, BUILD_FILE)) for path in level):
+            return sorted(level, key=lambda path: _order(storage.trail(path)))
+        if depth < _DEEPEST:
+            level = [_join(path, name) for path in level for name in storage.folders(path)]
     return []
 
 
-def read_archive(root: Path, warn: Warn) -> Iterator[Evidence]:
-    """The complete jobs of each build, oldest build first; what cannot be read is warned about and left out."""
-    for folder in _builds(root):
-        try:
-            payload = _read_object(folder / BUILD_FILE)
-            build = read_build(payload, folder.parent.parent.name, folder.parent.name)
-        except FlakeReportError as error:
-            warn(str(error))
-            continue
-        try:
-            yield from _jobs(folder, build, payload, warn)
-        except OSError as error:
-            place = error.filename or folder
-            warn(f"{place}: cannot be read ({error.strerror}); the rest of build {build.key} is left out")
+@dataclass(frozen=True, slots=True)
+class _Folder:
+    """One build's folder, and every file in it."""
 
+    storage: Storage
+    path: str
+    files: frozenset[str]
+    warn: Warn
 
-def _jobs(folder: Path, build: Build, payload: Payload, warn: Warn) -> Iterator[Evidence]:
-    listed = payload.get("jobs")
-    known = {job["id"]: job for job in listed if _has_id(job)} if isinstance(listed, list) else {}
-    complete, incomplete = [], 0
-    for place in sorted(path for path in folder.iterdir() if path.is_dir()):
-        if not (place / JOB_FILE).is_file():
-            incomplete += 1
-            continue
-        try:
-            known[place.name] = {**_read_object(place / JOB_FILE), "id": place.name}
-            complete.append(place.name)
-        except FlakeReportError as error:
-            warn(str(error))
-    if incomplete:
-        warn(f"{folder}: {incomplete} jobs are not complete and are left out; collect the build again")
-    jobs = {job.id: job for job in read_jobs(known.values())}
-    for identity in complete:
-        if job := jobs.get(identity):
-            place = folder / identity
-            log = place / LOG_FILE
-            yield Evidence(build, job, _reports(place, warn), file_blob(log, "log") if log.is_file() else None)
+    def jobs(self, build: Build, payload: Payload) -> Iterator[Evidence]:
+        """What each complete job left."""
+        kept = self._kept()
+        listed = payload.get("jobs")
+        known: dict[str, Payload] = {
+            job["id"]: job for job in (listed if isinstance(listed, list) else []) if _has_id(job)
+        }
+        for name, job in kept.items():
+            known[name] = {**retold(job, known.get(name, {})), "id": name}
+        jobs = {job.id: job for job in read_jobs(known.values())}
+        for name, own in kept.items():
+            if found := jobs.get(name):
+                log = self._blob(f"{name}/{LOG_FILE}", "log") if f"{name}/{LOG_FILE}" in self.files else None
+                yield Evidence(build, found, self._reports(name), log, asked_for(own))
 
+    def _kept(self) -> dict[str, Payload]:
+        """The object of each complete job, by the name of its folder."""
+        names = sorted({file.partition("/")[0] for file in self.files if "/" in file})
+        complete = [name for name in names if f"{name}/{JOB_FILE}" in self.files]
+        if begun := len(names) - len(complete):
+            place = self.storage.place(self.path)
+            self.warn(f"{place}: {begun} jobs are not complete and are left out; collect the build again")
+        kept: dict[str, Payload] = {}
+        for name in complete:
+            try:
+                kept[name] = read_object(self.storage, _join(self.path, f"{name}/{JOB_FILE}"))
+            except FlakeReportError as error:
+                self.warn(str(error))
+        return kept
 
-def _reports(place: Path, warn: Warn) -> tuple[Blob, ...]:
-    """The artifacts that may hold results, under their original paths."""
-    folder = place / ARTIFACTS_FOLDER
-    blobs = []
-    for path, stored in sorted(_artifacts(place, warn)):
-        blob = file_blob(folder / f"{stored}.zst", path)
-        there = is_inside(stored) and (folder / f"{stored}.zst").is_file()
-        kind = kind_of(path, partial(head_of, blob) if there else bytes)
-        if kind in (None, FileKind.LOG):
-            continue
-        if there:
-            blobs.append(blob)
-        else:
-            warn(f"{place}: the artifact {path} is listed but not stored; collect the build again")
-    return tuple(blobs)
+    def _reports(self, job: str) -> tuple[Blob, ...]:
+        """The artifacts that may hold results, under their original paths."""
+        blobs = []
+        for path, stored in sorted(self._artifacts(job)):
+            file = f"{job}/{ARTIFACTS_FOLDER}/{stored}.zst"
+            blob = self._blob(file, path)
+            there = is_inside(stored) and file in self.files
+            kind = kind_of(path, partial(head_of, blob) if there else bytes)
+            if kind in (None, FileKind.LOG):
+                continue
+            if there:
+                blobs.append(blob)
+            else:
+                place = self.storage.place(_join(self.path, job))
+                self.warn(f"{place}: the artifact {path} is listed but not stored; collect the build again")
+        return tuple(blobs)
 
-
-def _artifacts(place: Path, warn: Warn) -> Iterator[tuple[str, str]]:
-    """Original path and stored path of each artifact: from the list, else from the folder itself."""
-    folder, listing = place / ARTIFACTS_FOLDER, place / ARTIFACTS_FILE
-    try:
-        rows = _read_json(listing) if listing.is_file() else None
-    except FlakeReportError as error:
-        warn(str(error))
+    def _artifacts(self, job: str) -> Iterator[tuple[str, str]]:
+        """Original path and stored path of each artifact: from the list, else from the folder itself."""
         rows = None
-    if isinstance(rows, list):
-        for row in rows:
-            if isinstance(row, dict) and isinstance(row.get("path"), str) and isinstance(row.get("file"), str):
-                yield row["path"], row["file"]
-        return
-    for file in folder.rglob("*.zst"):
-        stored = file.relative_to(folder).as_posix().removesuffix(".zst")
-        yield stored, stored
+        if f"{job}/{ARTIFACTS_FILE}" in self.files:
+            try:
+                rows = read_json(self.storage, _join(self.path, f"{job}/{ARTIFACTS_FILE}"))
+            except FlakeReportError as error:
+                self.warn(str(error))
+        if isinstance(rows, list):
+            yield from _paths(rows)
+            return
+        folder = f"{job}/{ARTIFACTS_FOLDER}/"
+        for file in self.files:
+            if file.startswith(folder) and file.endswith(".zst"):
+                stored = file.removeprefix(folder).removesuffix(".zst")
+                yield stored, stored
+
+    def _blob(self, file: str, name: str) -> Blob:
+        """A file of the build; an artifact that was compressed before it was uploaded lies there compressed twice."""
+        path = _join(self.path, file)
+        return Blob(name, lambda: decompressed(name, decompressed(name, self.storage.read(path))))
 
 
-def _read_object(file: Path) -> dict[str, Any]:
-    value = _read_json(file)
-    if not isinstance(value, dict):
-        raise FlakeReportError(f"{file}: holds no JSON object; collect the build again")
-    return value
-
-
-def _read_json(file: Path) -> Any:
-    try:
-        return json.loads(b"".join(file_blob(file, str(file)).read()))
-    except (ValueError, RecursionError) as error:
-        raise FlakeReportError(f"{file}: is no JSON ({error}); collect the build again") from error
+def _paths(rows: list[Any]) -> Iterator[tuple[str, str]]:
+    for row in rows:
+        if isinstance(row, dict) and isinstance(row.get("path"), str) and isinstance(row.get("file"), str):
+            yield row["path"], row["file"]
 
 
 def _has_id(job: object) -> bool:
     return isinstance(job, dict) and isinstance(job.get("id"), str)
 
 
-def _place(folder: Path) -> tuple[str, str, int, str]:
-    number = int(folder.name) if folder.name.isdecimal() and folder.name.isascii() else 0
-    return folder.parent.parent.name, folder.parent.name, number, folder.name
+def _join(folder: str, name: str) -> str:
+    return f"{folder}/{name}" if folder else name
+
+
+def _order(trail: list[str]) -> tuple[list[str], int, str]:
+    number = int(trail[-1]) if trail[-1].isdecimal() and trail[-1].isascii() else 0
+    return trail[-3:-1], number, trail[-1]

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import zstandard
 
 from flake_report.errors import FlakeReportError
 
-from .archive import ARTIFACTS_FILE, ARTIFACTS_FOLDER, BUILD_FILE, JOB_FILE, LOG_FILE
+from .layout import ARTIFACTS_FILE, ARTIFACTS_FOLDER, BUILD_FILE, JOB_FILE, LOG_FILE
+from .storage import LocalFolder, Storage
 from .stored_names import is_folder_name, stored_names
 from .wire import Payload
 
@@ -30,38 +29,62 @@ class Artifact:
 
 
 class ArchiveWriter:
-    """Writes builds and jobs of one pipeline.
+    """Writes builds and jobs of one pipeline; any number of writers may do so at once."""
 
-    Files get a name of their own while they are written and are renamed when whole, so that a killed writer leaves
-    nothing half done, and two writers do not disturb each other.
-    """
+    def __init__(self, root: Path | Storage, org: str, pipeline: str) -> None:
+        self._storage: Storage = LocalFolder(root) if isinstance(root, Path) else root
+        self._pipeline = f"{_folder_name(org)}/{_folder_name(pipeline)}"
 
-    def __init__(self, root: Path, org: str, pipeline: str) -> None:
-        self._pipeline = root / _folder_name(org) / _folder_name(pipeline)
+    def build_folder(self, number: object) -> str:
+        """The folder of a build within the archive."""
+        if not isinstance(number, int) or number < 1:
+            raise FlakeReportError(f"a build with the number {number!r} cannot be stored; collect it again")
+        return f"{self._pipeline}/{number}"
+
+    def job_folder(self, number: object, job: object) -> str:
+        """The folder of a job within the archive."""
+        return f"{self.build_folder(number)}/{_folder_name(job)}"
 
     def write_build(self, build: Payload) -> None:
         """The build as REST gives it, retried jobs included; a newer look at it replaces an older one."""
-        _write(self._build_folder(build.get("number")) / BUILD_FILE, _json(build))
+        self.write_json(f"{self.build_folder(build.get('number'))}/{BUILD_FILE}", build)
 
     def write_job(
         self, number: int, job: Payload, *, log: Iterable[bytes] | None = None, artifacts: Sequence[Artifact] = ()
-    ) -> Path:
-        """All of one finished job, `job.json.zst` last; returns the job's folder."""
-        folder = self._build_folder(number) / _folder_name(job.get("id"))
+    ) -> None:
+        """All of one finished job, `job.json.zst` last."""
+        folder = self.job_folder(number, job.get("id"))
         if log is not None:
-            _write(folder / LOG_FILE, log)
-        names = stored_names((str(one.about["path"]), str(one.about.get("id", ""))) for one in artifacts)
-        for name, artifact in zip(names, artifacts, strict=True):
-            _write(folder / ARTIFACTS_FOLDER / f"{name}.zst", artifact.chunks)
-        rows = [{**artifact.about, "file": name} for name, artifact in zip(names, artifacts, strict=True)]
-        _write(folder / ARTIFACTS_FILE, _json(rows))
-        _write(folder / JOB_FILE, _json(job))
-        return folder
+            self.write(f"{folder}/{LOG_FILE}", log)
+        rows = with_files([artifact.about for artifact in artifacts])
+        for row, artifact in zip(rows, artifacts, strict=True):
+            self.write(artifact_file(folder, row), artifact.chunks)
+        self.finish_job(folder, job, rows)
 
-    def _build_folder(self, number: object) -> Path:
-        if not isinstance(number, int) or number < 1:
-            raise FlakeReportError(f"a build with the number {number!r} cannot be stored; collect it again")
-        return self._pipeline / str(number)
+    def finish_job(self, folder: str, job: Payload, rows: Sequence[Payload]) -> None:
+        """The list of a job's artifacts, then the job itself: log and artifacts are already there."""
+        self.write_json(f"{folder}/{ARTIFACTS_FILE}", rows)
+        self.write_json(f"{folder}/{JOB_FILE}", job)
+        self._storage.sweep(folder)
+
+    def write_json(self, path: str, value: Mapping[str, Any] | Sequence[Any]) -> None:
+        """One JSON value."""
+        self.write(path, [json.dumps(value, separators=(",", ":")).encode()])
+
+    def write(self, path: str, chunks: Iterable[bytes]) -> None:
+        """One file of plain bytes."""
+        self._storage.write(path, _packed(chunks))
+
+
+def with_files(rows: Sequence[Payload]) -> list[Payload]:
+    """A job's artifacts, each with the `file` below `artifacts/` where it goes; always the same for the same rows."""
+    names = stored_names((str(row["path"]), str(row.get("id", ""))) for row in rows)
+    return [{**row, "file": name} for row, name in zip(rows, names, strict=True)]
+
+
+def artifact_file(folder: str, row: Payload) -> str:
+    """Where an artifact of a job's folder goes, given its row of `with_files`."""
+    return f"{folder}/{ARTIFACTS_FOLDER}/{row['file']}.zst"
 
 
 def _folder_name(name: object) -> str:
@@ -70,32 +93,8 @@ def _folder_name(name: object) -> str:
     return name
 
 
-def _json(value: Mapping[str, Any] | Sequence[Any]) -> Iterable[bytes]:
-    return [json.dumps(value, separators=(",", ":")).encode()]
-
-
-def _write(file: Path, chunks: Iterable[bytes]) -> None:
-    unfinished = file.with_name(f".{uuid4().hex}.unfinished")
+def _packed(chunks: Iterable[bytes]) -> Iterator[bytes]:
     packer = zstandard.ZstdCompressor(level=_LEVEL).compressobj()
-    with _saying_where(file):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        opened = unfinished.open("xb")
-    try:
-        with opened:
-            for chunk in chunks:  # what goes wrong here is the source's business, not this file's
-                with _saying_where(file):
-                    opened.write(packer.compress(chunk))
-            with _saying_where(file):
-                opened.write(packer.flush())
-        with _saying_where(file):
-            unfinished.replace(file)
-    finally:
-        unfinished.unlink(missing_ok=True)
-
-
-@contextmanager
-def _saying_where(file: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise FlakeReportError(f"{file}: cannot be written ({error.strerror}); check space and permissions") from error
+    for chunk in chunks:
+        yield packer.compress(chunk)
+    yield packer.flush()

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from flake_report.errors import FlakeReportError, NothingUsableError
 from flake_report.model.evidence import Evidence
 
 from .archive import is_archive, read_archive
 from .files import Warn
-from .folder import is_plain_folder, read_folder
+from .folder import BuildFrom, is_plain_folder, read_folder
 from .reports import WANTED
+from .storage import LocalFolder, Storage, open_storage
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
     """One kind of source: how to know it, and how to read it."""
 
-    recognises: Callable[[Path], bool]
-    read: Callable[[Path, Warn], Iterator[Evidence]]
+    recognises: Callable[[Storage], bool]
+    read: Callable[[Storage, Warn], Iterator[Evidence]]
 
 
 # The first that recognises a folder reads it: an archive is also a folder of files.
@@ -30,21 +30,29 @@ SOURCES: dict[str, Source] = {
 }
 
 
-def open_source(path: str, warn: Warn) -> Iterator[Evidence]:
-    """The jobs below `path`, oldest build first; what cannot be read goes to `warn` while they are read.
+def open_source(path: str, warn: Warn, build_from: BuildFrom | None = None) -> Iterator[Evidence]:
+    """The jobs below `path`, a folder or a URL, oldest build first; what cannot be read goes to `warn` meanwhile.
 
-    Raises, at once, `FlakeReportError` for a path that is no folder, `NothingUsableError` for one without results.
+    `build_from` says that it is a plain folder, and what tells its builds apart. Raises, at once, `FlakeReportError`
+    for a path that is no folder, `NothingUsableError` for one without results.
     """
-    root = Path(path)
+    storage = open_storage(path)
     try:
-        if root.is_file():
-            raise FlakeReportError(f"{path} is a file; give its folder, or read it with `parse` or `explain`")
-        if not root.is_dir():
-            raise FlakeReportError(f"{path}: there is no such folder; check the path")
-        next(root.iterdir(), None)
-        for source in SOURCES.values():
-            if source.recognises(root):
-                return source.read(root, warn)
+        if isinstance(storage, LocalFolder):
+            _check_folder(storage, path)
+        if build_from and is_plain_folder(storage):
+            return read_folder(storage, warn, build_from)
+        for source in () if build_from else SOURCES.values():
+            if source.recognises(storage):
+                return source.read(storage, warn)
     except OSError as error:
         raise FlakeReportError(f"{path}: cannot be read ({error.strerror}); check its permissions") from error
     raise NothingUsableError(f"{path}: holds no builds and no result files; looked for build.json.zst, {WANTED}")
+
+
+def _check_folder(storage: LocalFolder, path: str) -> None:
+    if storage.root.is_file():
+        raise FlakeReportError(f"{path} is a file; give its folder, or read it with `parse` or `explain`")
+    if not storage.root.is_dir():
+        raise FlakeReportError(f"{path}: there is no such folder; check the path")
+    next(storage.root.iterdir(), None)

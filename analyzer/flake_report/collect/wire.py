@@ -17,6 +17,7 @@ from flake_report.model.evidence import Build, Job, JobState, RetryType
 
 from .joblist import ListedJob
 
+_RETRY_FIELDS = ("retried", "retried_in_job_id", "retries_count", "retry_source", "retry_type")
 _FAILED = (JobState.FAILED, JobState.TIMED_OUT)
 
 Payload: TypeAlias = Mapping[str, Any]
@@ -58,6 +59,11 @@ def read_jobs(payloads: Iterable[Payload]) -> list[Job]:
     jobs = {_text(payload, "id"): payload for payload in payloads if payload.get("type", "script") == "script"}
     links = _retry_links(jobs.values())
     return [_read_job(payload, jobs, links) for identity, payload in jobs.items() if identity]
+
+
+def retold(job: Payload, later: Payload) -> Payload:
+    """A finished job as it was kept, with what a later look at its build tells of its retries."""
+    return {**job, **{name: later[name] for name in _RETRY_FIELDS if later.get(name) is not None}}
 
 
 def listed_jobs(payload: Payload) -> list[ListedJob]:
