@@ -38,7 +38,7 @@ _HARMLESS = re.compile(
 _QUOTE = r"""(?:[rbfRBF]{0,2}["'])"""
 _PROGRAM_TEXT = re.compile(
     rf"""
-    (?:raise|assert|return|except|print|logger|logging|warnings|self|msg|message)\b[\s.(=]  # Python source
+    (?:raise|assert|return|except)\s | (?:print|logger|logging|warnings|self|msg|message)\s?[.(=]  # Python source
     | {_QUOTE}(?!.*["']\s*:).*["'][,)\s]*$                    # a line of a string in source, no JSON member
     | \+{{1,4}}\s                                             # a shell's trace
     | [$#]\s                                                  # a prompt, a comment

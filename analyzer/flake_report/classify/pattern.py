@@ -15,6 +15,9 @@ from typing import TypeAlias
 _BOUNDED_REPEAT = 512
 """The longest counted repeat: each count is a state of the automaton."""
 
+_MOST_OPEN = 6
+"""Unbounded repeats of letters on one way through a pattern: each multiplies what `re` may try on a hostile line."""
+
 _QUANTIFIER = re.compile(r"([*+?]|\{(\d+)(,(\d*))?\})([?+]?)")
 _GROUP_OPEN = re.compile(r"\((\?:|\?P<[A-Za-z_]\w*>|(?!\?))")
 _CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]")
@@ -94,6 +97,8 @@ def parse_pattern(source: str) -> Pattern:
     if reader.at < len(source):
         raise PatternError("a closing bracket has no opening one")
     items = alternatives[0] if len(alternatives) == 1 else (Group(alternatives),)
+    if _open_repeats(items) > _MOST_OPEN:
+        raise PatternError(f"it explodes: more than {_MOST_OPEN} unbounded repeats follow each other")
     return Pattern(items, caseless)
 
 
@@ -219,3 +224,14 @@ def _unbounded(branch: tuple[Item, ...]) -> Iterator[CharSet]:
                 yield from _unbounded(inner)
         elif not isinstance(item, Anchor) and item.high is None:
             yield item if isinstance(item, CharSet) else CharSet(re.escape(item.char))
+
+
+def _open_repeats(items: tuple[Item, ...]) -> int:
+    """The most unbounded repeats of sets with letters on any way through the items."""
+    total = 0
+    for item in items:
+        if isinstance(item, Group):
+            total += max(map(_open_repeats, item.alternatives))
+        elif isinstance(item, CharSet) and item.high is None and re.match(item.source, "a"):
+            total += 1
+    return total

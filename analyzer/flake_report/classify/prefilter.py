@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import count, pairwise
 
 from .pattern import Anchor, CharSet, Group, Item, Literal, Pattern, PatternError
 from .words import GOOD, Token, breaks, runs
@@ -27,7 +27,8 @@ _LONGEST = 5
 _NEARBY = 2
 """Words from elsewhere in the pattern that are asked for before a line is read."""
 _MOST_TEXTS = 400
-"""Texts of one row; a pattern of more alternatives than that is refused."""
+_MOST_SEQUENCES = 4000
+"""Texts of one row, and sequences that are weighed for them; a pattern of more alternatives than that is refused."""
 _SHORT = 3
 _COST_OF_SHORT = 1.5
 """What it costs a key to begin with a word of fewer than three letters, which ends many a coloured text."""
@@ -36,8 +37,9 @@ _COST_OF_KEY = 0.05
 
 _FEW_LETTERS = re.compile(r"\[[A-Za-z]{2,3}\]")
 _ESCAPES = ("\x1b", "^[")
-_ESCAPE_ENDS = ("m", "K", "\x07")
+_ESCAPE_ENDS = ("m", "K", "B", "\\", "\x07")  # colours, erasing, character sets, links, stamps
 _LINE_ENDS = ("\n", "\r")
+_BLANKS = ("  ", "\t")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +68,9 @@ class _Key:
     nearby: tuple[str, ...]
 
     def texts(self) -> Iterator[Text]:
-        """The key in one piece, and what is left of it where an escape or a line end interrupts it."""
+        """The key in one piece, and what is left of it where an escape, blanks or a line end interrupt it."""
         nearby = tuple(word.encode() for word in self.nearby)
         yield Text("".join(token.text for token in self.tokens).encode(), nearby)
-        if any(token.loose for token in self.tokens):
-            doubled = (token.text.replace(" ", "  ") if token.loose else token.text for token in self.tokens)
-            yield Text("".join(doubled).encode(), nearby)
         if not self.tokens[0].word:
             yield from self._after_interruption(nearby)
         yield from self._before_interruption(nearby)
@@ -84,8 +83,9 @@ class _Key:
             if token.word:
                 words = nearby + tuple(one.text.encode() for one in self.tokens[place + 1 :] if one.word)
                 ends = _ESCAPES + (_LINE_ENDS if following.breaks else ())
-                for end in ends:
-                    for at in range(len(following.text) + 1):
+                for at in range(len(following.text) + 1):
+                    blank = following.loose and following.text[at : at + 1] == " "
+                    for end in ends + (_BLANKS if blank else ()):
                         yield Text((before + following.text[:at] + end).encode(), words)
 
     def _after_interruption(self, nearby: tuple[bytes, ...]) -> Iterator[Text]:
@@ -98,7 +98,7 @@ class _Key:
 
 def prefilter(pattern: Pattern) -> Prefilter:
     """The texts to look for; raises `PatternError` where the pattern has none that every match must hold."""
-    keys = _keys(pattern.items)
+    keys = _keys(pattern.items, budget=count(1))
     if _worst(keys) < _LEAST:
         raise PatternError("it has no word that every match must hold")
     texts = tuple(dict.fromkeys(text for key in keys for text in key.texts()))
@@ -109,11 +109,13 @@ def prefilter(pattern: Pattern) -> Prefilter:
     return Prefilter(texts, pattern.caseless, breaks(pattern.items))
 
 
-def _keys(items: Sequence[Item], start: int = 0, depth: int = 0) -> tuple[_Key, ...]:
+def _keys(items: Sequence[Item], start: int = 0, depth: int = 0, *, budget: Iterator[int]) -> tuple[_Key, ...]:
     """Keys of which every match holds one: one of the sequence itself, or one for each alternative of a part.
 
-    Parts before `start` have been looked into already.
+    Parts before `start` have been looked into already. `budget` counts the sequences.
     """
+    if next(budget) > _MOST_SEQUENCES:
+        raise PatternError("it explodes: it has too many alternatives within alternatives")
     best = _best(items)
     found: tuple[_Key, ...] = () if best is None else (best,)
     for at, item in enumerate(items):
@@ -121,7 +123,7 @@ def _keys(items: Sequence[Item], start: int = 0, depth: int = 0) -> tuple[_Key, 
             break
         if at >= start and (branches := _alternatives(item)):
             deeper = depth if len(items) == 1 else depth + 1
-            sides = [_keys((*items[:at], *branch, *items[at + 1 :]), at, deeper) for branch in branches]
+            sides = [_keys((*items[:at], *branch, *items[at + 1 :]), at, deeper, budget=budget) for branch in branches]
             union = tuple(dict.fromkeys(key for side in sides for key in side))
             if all(sides) and (not found or _worth(union) > _worth(found)):
                 found = union
@@ -156,7 +158,7 @@ def _best(items: Sequence[Item]) -> _Key | None:
     best: tuple[tuple[float, int, float], list[Token]] | None = None
     for run in stretches:
         for first, token in enumerate(run):
-            if not token.word and (token.breaks or not token.text.strip()):
+            if not token.word and (token.loose or token.breaks or not token.text.strip()):
                 continue
             score = -_COST_OF_SHORT if token.word and len(token.text) < _SHORT and len(run) > 1 else 0.0
             for last in range(first, min(first + _LONGEST, len(run))):

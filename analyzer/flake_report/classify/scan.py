@@ -13,8 +13,8 @@ from .captures import captured
 from .message import harmless, message
 from .signatures import SignatureTable
 
-_BEFORE = 4096
-_AFTER = 8192
+_BEFORE = 2048
+_AFTER = 4096
 """Bytes of an endless line that are read on either side of a hit."""
 _LINES_BEFORE = 2
 _LINES_AFTER = 7
