@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -16,7 +16,15 @@ from flake_report.errors import FlakeReportError
 
 from .layout import CONFIGURATION, LAYOUT, LAYOUT_KEY, PARTITIONS, table_schema
 
-Files: TypeAlias = dict[str, dict[str, list[str]]]
+
+class DataFile(NamedTuple):
+    """One Parquet file of the table, and how many rows it holds."""
+
+    path: str
+    rows: int
+
+
+Files: TypeAlias = dict[str, dict[str, list[DataFile]]]
 """Kind to week to the files that hold its rows."""
 
 
@@ -81,9 +89,9 @@ def files(root: Path, table: DeltaTable) -> Files:
     actions = pa.table(table.get_add_actions(flatten=True))
     found: Files = defaultdict(lambda: defaultdict(list))
     if actions.num_rows:
-        columns = (actions[name].to_pylist() for name in ("partition.kind", "partition.week", "path"))
-        for kind, week, path in sorted(zip(*columns, strict=True)):
-            found[kind][week].append(str(root / unquote(path)))
+        names = ("partition.kind", "partition.week", "path", "num_records")
+        for kind, week, path, rows in sorted(zip(*(actions[name].to_pylist() for name in names), strict=True)):
+            found[kind][week].append(DataFile(str(root / unquote(path)), rows or 0))
     return found
 
 

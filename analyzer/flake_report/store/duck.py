@@ -11,6 +11,7 @@ import pyarrow as pa
 from flake_report.model.query import Glob, Query, contains, of_test
 
 from .delta import Files
+from .histories import Counts
 from .layout import TABLES, file_schema
 from .sql import like, moment, statement
 
@@ -24,7 +25,6 @@ class Counting:
         self._connection.execute("SET TimeZone = 'UTC'")
         self._connection.execute("SET preserve_insertion_order = false")
         self._show("stored_builds", "builds")
-        self._show("stored_jobs", "jobs")
 
     def newest_build(self, branch: str | None) -> datetime | None:
         """When the newest build of the branch was created; None where there is none."""
@@ -43,6 +43,7 @@ class Counting:
                 until=moment("created_at", "<", query.until),
             ),
         )
+        self._show("stored_jobs", "jobs")
         step = like("j.step", contains(query.step) if query.step else None)
         queue = like("j.queue", contains(query.queue) if query.queue else None)
         self._make("jobs", statement("jobs", step=step, queue=queue))
@@ -55,29 +56,30 @@ class Counting:
             self._connection.execute(f"INSERT INTO results {statement('results')}")
         return self._answer(statement("health"))
 
-    def histories(self, test: str | None) -> tuple[pa.Table, pa.Table, pa.Table]:
-        """Of the selected jobs: the variants, their streaks, and the runs that need telling, each in order.
+    def histories(self, test: str | None) -> Counts:
+        """The runs of the selected jobs, counted.
 
-        Weeks are counted one by one: memory holds one week's runs, and of the weeks before a row a variant and a row
-        a run that needs telling.
+        Some weeks are counted at a time: memory holds their runs, and of the weeks before a row a variant and a row a
+        run that needs telling.
         """
         execute = self._connection.execute
         for name, columns in _GROWING.items():
             execute(f"CREATE TABLE {name} ({columns})")
+        asked = like("(m.classname || '::' || m.name)", of_test(test) if test else None)
         for weeks in self._parts():
-            self._show("attempts", "attempts", weeks, like(_TEST, of_test(test) if test else None))
+            self._show("attempts", "attempts", weeks)
+            execute(f"INSERT INTO tests BY NAME {statement('tests', test=asked)}")
             self._make("runs", statement("runs"))
-            self._make("sums", statement("sums"))
-            execute(f"INSERT INTO variants BY NAME {statement('new_variants')}")
             self._make("pieces", statement("pieces"))
             execute(f"INSERT INTO streaks BY NAME {statement('streaks')}")
             execute(f"INSERT INTO told BY NAME {statement('told')}")
         self._make("pieces", "SELECT * FROM streaks")
         self._make("whole_streaks", statement("streaks"))
-        return (
-            self._answer("SELECT * FROM variants ORDER BY classname, name, apart, step, queue, session"),
-            self._answer("SELECT * FROM whole_streaks WHERE state < 2 ORDER BY variant, first_place"),
-            self._answer("SELECT * FROM told JOIN builds USING (place) ORDER BY variant, place"),
+        return Counts(
+            tests=self._answer("SELECT * FROM tests ORDER BY test"),
+            pools=self._answer("SELECT DISTINCT pool, step, queue FROM jobs"),
+            streaks=self._answer("SELECT * FROM whole_streaks WHERE state < 2 ORDER BY test, pool, first_place"),
+            told=self._answer("SELECT * FROM told JOIN builds USING (place) ORDER BY test, pool, place"),
         )
 
     def table(self, kind: str) -> duckdb.DuckDBPyRelation:
@@ -94,32 +96,35 @@ class Counting:
         return self._connection.sql(f"SELECT {shown} FROM stored_{kind} s {newest}")  # noqa: S608 - names are our own
 
     def _parts(self) -> Iterator[list[str]]:
-        """The weeks of the selected jobs, oldest first; weeks whose builds interleave come together.
+        """The weeks of the selected jobs, oldest first, in parts that memory holds.
 
-        They do so only where a build's time of creation contradicts its number, or changed between two ingests.
+        Weeks whose builds interleave come together: a build's time of creation can contradict its number, or change
+        between two ingests.
         """
         spans = self._answer("SELECT week, min(place) AS low, max(place) AS high FROM jobs GROUP BY week ORDER BY low")
         part: list[str] = []
-        reached = -1
+        rows, reached = 0, -1
         for span in spans.to_pylist():
-            if part and span["low"] > reached:
+            here = sum(file.rows for file in self._files.get("attempts", {}).get(span["week"], ()))
+            if part and span["low"] > reached and rows + here > _ROWS_AT_ONCE:
                 yield part
-                part = []
+                part, rows = [], 0
             part.append(span["week"])
+            rows += here
             reached = max(reached, span["high"])
         if part:
             yield part
 
-    def _show(self, view: str, kind: str, weeks: Sequence[str] | None = None, condition: str = "true") -> None:
+    def _show(self, view: str, kind: str, weeks: Sequence[str] | None = None) -> None:
         """A view of one kind's rows in these weeks, or in all of them."""
         in_weeks = self._files.get(kind, {})
-        files = [file for week in (in_weeks if weeks is None else weeks) for file in in_weeks.get(week, ())]
+        paths = [file.path for week in (in_weeks if weeks is None else weeks) for file in in_weeks.get(week, ())]
         columns = ", ".join(f'"{column}"' for column in TABLES[kind])
-        if files:
-            rows = self._connection.read_parquet(files, filename=True, hive_partitioning=False, union_by_name=True)
+        if paths:
+            rows = self._connection.read_parquet(paths, filename=True, hive_partitioning=False, union_by_name=True)
         else:
             rows = self._connection.from_arrow(file_schema(kind).append(_FILE_NAME).empty_table())
-        rows.filter(condition).project(f"{columns}, {_WEEK} AS week").create_view(view, replace=True)
+        rows.project(f"{columns}, {_WEEK} AS week").create_view(view, replace=True)
 
     def _make(self, name: str, query: str) -> None:
         self._connection.execute(f"CREATE OR REPLACE TABLE {name} AS {query}")
@@ -128,15 +133,15 @@ class Counting:
         return self._connection.sql(query).to_arrow_table()
 
 
-_TEST = "(classname || '::' || name)"
+_ROWS_AT_ONCE = 1_000_000  # attempts; more at once is no faster
 _FILE_NAME = pa.field("filename", pa.string())
 _WEEK = "regexp_extract(filename, '.*/week=([^/]*)/[^/]*$', 1)"
 """From the last folder: DuckDB's own partition columns would believe a `week=` higher up in the path."""
 _GROWING = {
-    "variants": "variant BIGINT, classname TEXT, name TEXT, apart TEXT, step TEXT, queue TEXT, session TEXT",
-    "streaks": "variant BIGINT, state INTEGER, first_place BIGINT, last_place BIGINT, runs BIGINT",
-    "told": "variant BIGINT, place BIGINT, verdict TEXT, first_failed BOOLEAN, retried BOOLEAN, recovered BOOLEAN,"
-    " victim BOOLEAN, fingerprint TEXT, signature TEXT, agent TEXT, retry_type TEXT",
+    "tests": "test BIGINT, classname TEXT, name TEXT, apart TEXT, session_key TEXT",
+    "streaks": "test BIGINT, pool BIGINT, state INTEGER, first_place BIGINT, last_place BIGINT, runs BIGINT",
+    "told": "test BIGINT, pool BIGINT, place BIGINT, verdict TEXT, first_failed BOOLEAN, retried BOOLEAN,"
+    " recovered BOOLEAN, victim BOOLEAN, fingerprint TEXT, signature TEXT, agent TEXT, retry_type TEXT",
 }
 """Tables that grow week by week; what a row means is said in the statement of the same name."""
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import groupby
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 import pyarrow as pa
@@ -16,25 +16,46 @@ from flake_report.model.results import TestId
 _SKIPPED, _PASSED = 0, 1  # the states of runs.sql that streaks are made of
 
 
-def fold(variants: pa.Table, streaks: pa.Table, told: pa.Table) -> Iterator[History]:
-    """A history for each variant, in the order of the variants; streaks and runs come in order of builds."""
-    runs = _by_variant(told)
-    plain = _by_variant(streaks)
-    for row in variants.to_pylist():
-        variant = Variant(
-            TestId(row["classname"], row["name"], row["apart"]), row["step"], row["queue"], row["session"]
-        )
-        mine = plain.get(row["variant"], [])
-        yield History(
-            variant,
-            runs=tuple(_run(variant, run) for run in runs.get(row["variant"], ())),
-            passes=tuple(_streak(each) for each in mine if each["state"] == _PASSED),
-            skips=tuple(_streak(each) for each in mine if each["state"] == _SKIPPED),
-        )
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What the statements counted. Streaks and told runs come by test and pool, and then in order of builds.
+
+    `tests` and `pools` say what the numbers mean; the other columns are those of the statements.
+    """
+
+    tests: pa.Table
+    pools: pa.Table
+    streaks: pa.Table
+    told: pa.Table
 
 
-def _by_variant(rows: pa.Table) -> dict[int, list[dict[str, Any]]]:
-    return {variant: list(mine) for variant, mine in groupby(rows.to_pylist(), key=itemgetter("variant"))}
+def fold(counts: Counts) -> list[History]:
+    """A history a variant, in order of variants."""
+    tests = {row.pop("test"): row for row in counts.tests.to_pylist()}
+    pools = {row.pop("pool"): row for row in counts.pools.to_pylist()}
+    streaks, told = _by_variant(counts.streaks), _by_variant(counts.told)
+    found = []
+    for at in streaks.keys() | told.keys():
+        variant = _variant(tests[at[0]], pools[at[1]])
+        plain = streaks.get(at, [])
+        found.append(
+            History(
+                variant,
+                runs=tuple(_run(variant, row) for row in told.get(at, ())),
+                passes=tuple(_streak(row) for row in plain if row["state"] == _PASSED),
+                skips=tuple(_streak(row) for row in plain if row["state"] == _SKIPPED),
+            )
+        )
+    return sorted(found, key=attrgetter("variant"))
+
+
+def _by_variant(rows: pa.Table) -> dict[tuple[int, int], list[dict[str, Any]]]:
+    return {at: list(mine) for at, mine in groupby(rows.to_pylist(), key=itemgetter("test", "pool"))}
+
+
+def _variant(test: dict[str, str], pool: dict[str, str]) -> Variant:
+    named = TestId(test["classname"], test["name"], test["apart"])
+    return Variant(named, pool["step"], pool["queue"], test["session_key"])
 
 
 def _streak(row: dict[str, Any]) -> Streak:

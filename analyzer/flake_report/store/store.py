@@ -66,7 +66,7 @@ class Store:
         """A history for each variant that the query selects, in order of variants."""
         with self._counting() as counting:
             counting.select(query, _since(counting, query))
-            return tuple(fold(*counting.histories(query.test)))
+            return tuple(fold(counting.histories(query.test)))
 
     def health(self, query: Query) -> Health:
         """What there is of the builds and jobs that the query selects, whatever their tests."""

@@ -1,11 +1,12 @@
--- One row a run: one variant in one build. `state` says how much there is to tell of it:
+-- One row a run: one variant (a test in a pool) in one build. `state` says how much there is to tell of it:
 -- 0 it was only skipped, 1 it plainly passed (a pass, no failure, no attempt in a job that died), 2 anything else.
-SELECT a.classname, a.name, a.apart, j.step, j.queue, a.session_key AS session, j.place,
+SELECT t.test, j.pool, j.place,
   max(CASE
     WHEN a.outcome = 'skipped' THEN 0
     WHEN a.outcome IN ('passed', 'xfailed', 'xpassed') AND NOT j.died THEN 1
     ELSE 2
   END) AS state
 FROM attempts a
+JOIN tests t ON t.classname = a.classname AND t.name = a.name AND t.apart = a.apart AND t.session_key = a.session_key
 JOIN jobs j ON j.ingest = a.ingest
-GROUP BY a.classname, a.name, a.apart, j.step, j.queue, a.session_key, j.place
+GROUP BY t.test, j.pool, j.place

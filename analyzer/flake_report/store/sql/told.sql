@@ -1,24 +1,23 @@
 -- One row a run that is neither a plain pass nor skipped: its verdict, and what failed first.
 -- `nth` orders the attempts of a run: by job retry, then as the job's record has them.
 WITH placed AS (
-  SELECT v.variant, j.place, j.job, j.agent, j.died, j.job_attempt, j.retry_type,
+  SELECT r.test, r.pool, r.place, j.job, j.agent, j.died, j.job_attempt, j.retry_type,
     a.outcome, a.blame, a.message, a.signature, a.fingerprint,
     a.outcome IN ('failed', 'error', 'crashed') AS bad,
     row_number() OVER (
-      PARTITION BY v.variant, j.place
+      PARTITION BY r.test, r.pool, r.place
       ORDER BY j.job_attempt, j.started_at NULLS LAST, j.job, length(a.session), a.session, a.attempt, a.ordinal
     ) AS nth
-  FROM attempts a
-  JOIN jobs j ON j.ingest = a.ingest
-  JOIN runs r ON r.classname = a.classname AND r.name = a.name AND r.apart = a.apart
-    AND r.step = j.step AND r.queue = j.queue AND r.session = a.session_key AND r.place = j.place
-  JOIN variants v ON v.classname = a.classname AND v.name = a.name AND v.apart = a.apart
-    AND v.step = j.step AND v.queue = j.queue AND v.session = a.session_key
+  FROM runs r
+  JOIN tests t ON t.test = r.test
+  JOIN attempts a ON a.classname = t.classname AND a.name = t.name AND a.apart = t.apart
+    AND a.session_key = t.session_key
+  JOIN jobs j ON j.ingest = a.ingest AND j.pool = r.pool AND j.place = r.place
   WHERE r.state = 2
 ), struck AS (
   -- One row an attempt; `last_victim`: place of the last attempt in its job that failed by the environment.
   SELECT *, max(CASE WHEN bad AND blame IN ('gpu-memory', 'gpu', 'infra', 'dependency', 'agent') THEN nth ELSE 0 END)
-    OVER (PARTITION BY variant, place, job) AS last_victim
+    OVER (PARTITION BY test, pool, place, job) AS last_victim
   FROM placed
 ), judged AS (
   -- One row an attempt. A report keeps no message of a failure that was run again: such a one, before a victim in the
@@ -33,7 +32,7 @@ WITH placed AS (
   END AS fate
   FROM struck
 ), summed AS (
-  SELECT variant, place,
+  SELECT test, pool, place,
     count(*) FILTER (WHERE fate = 'passed') AS passed,
     count(*) FILTER (WHERE fate = 'failed') AS failed,
     count(*) FILTER (WHERE fate = 'victim') AS victims,
@@ -48,9 +47,9 @@ WITH placed AS (
     min_by(agent, nth) FILTER (WHERE fate = 'victim') AS victim_agent,
     min_by(agent, nth) AS first_agent
   FROM judged
-  GROUP BY variant, place
+  GROUP BY test, pool, place
 )
-SELECT variant, place,
+SELECT test, pool, place,
   CASE
     WHEN failed > 0 AND passed > 0 THEN 'flaky'
     WHEN failed > 0 THEN 'failed'
