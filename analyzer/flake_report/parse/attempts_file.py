@@ -10,6 +10,7 @@ from flake_report.model.results import Attempt, DeviceMemory, Outcome, Phase, Re
 
 from . import fields, limits
 from .excerpt import clip
+from .fields import Fields
 from .problems import Problems
 from .sessionkey import session_key
 from .tally import Tally
@@ -49,76 +50,95 @@ class Reader:
         value = fields.value_of(raw)
         if not isinstance(value, dict):
             self.problems.damage("not a JSON object: left out", place)
-        elif "schema" in value:
-            self._header(value, place)
-        elif "nodeid" in value:
-            self._attempt(value, place)
-        elif "finished_at" in value or "exit_status" in value:
+            return
+        line = Fields(value)
+        if line.has("schema"):
+            self._header(line, place)
+        elif line.has("nodeid"):
+            self._attempt(line, place)
+        elif line.has("finished_at") or line.has("exit_status"):
             self.open = False
+            if not line.time("finished_at") or not isinstance(value.get("exit_status"), int):
+                self.problems.damage("a last line without time or exit status", place)
         else:
             self.problems.damage("neither header nor attempt nor end: left out", place)
 
-    def _header(self, value: fields.Object, place: str) -> None:
-        schema = fields.text(value, "schema")
+    def _header(self, line: Fields, place: str) -> None:
+        schema = line.text("schema")
         if schema != SCHEMA:
             known = "a newer version, read as far as it is like" if schema.startswith(_FAMILY) else "not"
             self.problems.damage(f"schema {schema[:60]!r} is {known} {SCHEMA}", place)
         if self.open:
             self.problems.damage("a session has no last line: it died", place)
-        self.session = fields.text(value, "session")
-        command = value.get("command")
-        words = [str(word) for word in command] if isinstance(command, list) else []
-        self.key = session_key(" ".join(words) if words else fields.text(value, "command"))
+        self.session = line.text("session")
+        command = line.text("command")
+        if not self.session or not command:
+            self.problems.damage("a header without session or command", place)
+        self.key = session_key(command)
         self.open = True
         self.tally.sessions += 1
 
-    def _attempt(self, value: fields.Object, place: str) -> None:
-        nodeid = fields.text(value, "nodeid")
-        outcome = _OUTCOMES.get(fields.text(value, "outcome"))
+    def _attempt(self, line: Fields, place: str) -> None:
+        nodeid = line.text("nodeid")
+        outcome = _OUTCOMES.get(line.text("outcome"))
         if not nodeid or outcome is None:
             self.problems.damage("an attempt without node id or known outcome: left out", place)
             return
-        if not self.open and not self.tally.sessions:
+        if not self.tally.sessions:
             self.problems.damage("attempts without a header: their session is not known", place)
         identity = (self.session, nodeid)
         expected = self.tally.next_number(identity)
-        number = fields.whole(value, "attempt")
+        number = line.whole("attempt")
         if number is not None and number != expected:
             self.problems.damage("attempts of a test that do not follow each other: some are missing", place)
-        fingerprint = fields.text(value, "fingerprint")
-        phase = fields.text(value, "phase")
         attempt = Attempt(
             test=from_nodeid(nodeid),
             outcome=outcome,
             number=expected,
-            known=number is None or number == expected,
-            phase=_PHASES.get(phase),
-            seconds=fields.number(value, "seconds"),
-            started_at=fields.time(value, "started_at"),
-            message=clip(fields.text(value, "message"), limit=limits.MESSAGE),
-            text=clip(fields.text(value, "traceback")),
+            known=number == expected,
+            phase=self._phase(line),
+            seconds=line.number("seconds"),
+            started_at=line.time("started_at"),
+            message=clip(line.text("message"), limit=limits.MESSAGE),
+            text=clip(line.text("traceback")),
             file=file_of_nodeid(nodeid),
             session=self.session,
             session_key=self.key,
-            worker=fields.text(value, "worker"),
-            pid=fields.whole(value, "pid"),
-            position=fields.whole(value, "position"),
+            worker=line.text("worker"),
+            pid=line.whole("pid"),
+            position=line.whole("position"),
             source=ResultSource.ATTEMPTS,
-            fingerprint=fingerprint if _FINGERPRINT.fullmatch(fingerprint) else "",
-            memory=tuple(_memory(one) for one in fields.objects(value, "memory")[:64]),
+            fingerprint=self._fingerprint(line),
+            memory=self._memory(line),
         )
+        for wrong in line.wrong:
+            self.problems.damage(f"`{wrong}` is not what it should be: left out", place)
         self.tally.add(identity, attempt)
         self.emit(attempt)
 
+    def _phase(self, line: Fields) -> Phase | None:
+        phase = line.text("phase")
+        if phase and phase not in _PHASES:
+            line.wrong.append("phase")
+        return _PHASES.get(phase)
 
-def _memory(value: fields.Object) -> DeviceMemory:
-    device = value.get("device")
-    return DeviceMemory(
-        str(device) if isinstance(device, (str, int)) else "",
-        fields.time(value, "at_before"),
-        fields.time(value, "at_after"),
-        *(fields.whole(value, size) for size in _SIZES),
-    )
+    def _fingerprint(self, line: Fields) -> str:
+        fingerprint = line.text("fingerprint")
+        if not fingerprint or _FINGERPRINT.fullmatch(fingerprint):
+            return fingerprint
+        line.wrong.append("fingerprint")
+        return ""
+
+    def _memory(self, line: Fields) -> tuple[DeviceMemory, ...]:
+        samples = []
+        for one in line.objects("memory")[: limits.PARTS]:
+            device = one.whole("device")
+            sizes = [one.whole(size) for size in _SIZES]
+            if device is None or one.wrong:
+                line.wrong.append("memory")
+            else:
+                samples.append(DeviceMemory(str(device), one.time("at_before"), one.time("at_after"), *sizes))
+        return tuple(samples)
 
 
 def read_attempts(chunks: Iterable[bytes], emit: Callable[[Attempt], None]) -> ReportSummary:

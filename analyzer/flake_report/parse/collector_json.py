@@ -8,9 +8,10 @@ from typing import Any
 
 from flake_report.model.results import Attempt, Outcome, ReportSummary, TestId
 
-from . import fields, limits
+from . import limits
 from .decode import blocks, text_blocks
 from .excerpt import clip
+from .fields import Fields
 from .problems import Problems
 from .tally import Tally
 from .testid import from_nodeid
@@ -34,52 +35,40 @@ def read_collector(chunks: Iterable[bytes], emit: Callable[[Attempt], None]) -> 
             continue
         if not found:
             found, tally.sessions = True, 1
-        _item(value, emit, tally, problems, lost)
+        _item(Fields(value), emit, tally, problems, lost)
     if not found:
         problems.damage("no test report: json")
     return tally.summary("collector" if found else "json", problems)
 
 
-def _item(
-    value: fields.Object, emit: Callable[[Attempt], None], tally: Tally, problems: Problems, lost: set[int]
-) -> None:
+def _item(value: Fields, emit: Callable[[Attempt], None], tally: Tally, problems: Problems, lost: set[int]) -> None:
     test = _test(value)
-    outcome = _OUTCOMES.get(fields.text(value, "result"))
+    outcome = _OUTCOMES.get(value.text("result"))
     if outcome is None:
         problems.damage("tests without a result, as the collector writes them under pytest-rerunfailures")
         if len(lost) < limits.REPEATED:
             lost.add(hash(test))
         return
-    history = value.get("history")
     attempt = Attempt(
         test=test,
         outcome=outcome,
         number=tally.next_number(test),
         known=hash(test) not in lost,
-        seconds=fields.number(history, "duration") if isinstance(history, dict) else None,
-        message=clip(fields.text(value, "failure_reason"), limit=limits.MESSAGE),
-        text=clip(_expanded(value)),
-        file=fields.text(value, "file_name"),
+        seconds=value.object("history").number("duration"),
+        message=clip(value.text("failure_reason"), limit=limits.MESSAGE),
+        text=clip("\n".join(line for one in value.objects("failure_expanded") for line in one.texts("expanded"))),
+        file=value.text("file_name"),
     )
     tally.add(test, attempt)
     emit(attempt)
 
 
-def _test(value: fields.Object) -> TestId:
+def _test(value: Fields) -> TestId:
     """The Python collector cuts pytest's node id at its last `::`, in parameters too; others have their own scopes."""
-    scope, name, file = (fields.text(value, key) for key in ("scope", "name", "file_name"))
+    scope, name, file = (value.text(key) for key in ("scope", "name", "file_name"))
     if file.endswith(".py") and (scope == file or scope.startswith((f"{file}::", f"{file}["))):
         return from_nodeid(f"{scope}::{name}")
     return TestId(scope, name)
-
-
-def _expanded(value: fields.Object) -> str:
-    found = []
-    for one in fields.objects(value, "failure_expanded"):
-        expanded = one.get("expanded")
-        if isinstance(expanded, list):
-            found += [line for line in expanded if isinstance(line, str)]
-    return "\n".join(found)
 
 
 def items(texts: Iterable[str], problems: Problems) -> Iterator[Any]:

@@ -1,16 +1,14 @@
-"""Fields of JSON objects that others wrote: the value where it has the right type, None where it has not."""
+"""Fields of JSON objects that others wrote: the value where it has the right type; what has not is remembered."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 from datetime import datetime
-from math import isfinite
 from typing import Any
 
 from .junit_values import moment
 
-Object = Mapping[str, Any]
 _LARGEST = 2**63  # what a column of 64 bits holds
 
 
@@ -22,30 +20,66 @@ def value_of(text: bytes | str) -> Any:
         return None
 
 
-def text(source: Object, key: str) -> str:
-    value = source.get(key)
-    return value if isinstance(value, str) else ""
+class Fields:
+    """One object. An absent field reads as empty or None; so does one of the wrong type, whose name goes to `wrong`."""
 
+    __slots__ = ("_source", "wrong")
 
-def whole(source: Object, key: str) -> int | None:
-    """An integer that is not negative."""
-    value = source.get(key)
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _LARGEST else None
+    def __init__(self, source: Mapping[str, Any]) -> None:
+        self._source = source
+        self.wrong: list[str] = []
 
+    def has(self, *keys: str) -> bool:
+        return all(key in self._source for key in keys)
 
-def number(source: Object, key: str) -> float | None:
-    """A number that is not negative."""
-    value = source.get(key)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value) or value < 0:
+    def text(self, key: str) -> str:
+        value = self._source.get(key, "")
+        if isinstance(value, str):
+            return value
+        self.wrong.append(key)
+        return ""
+
+    def whole(self, key: str) -> int | None:
+        """An integer that is not negative."""
+        value = self._source.get(key)
+        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _LARGEST:
+            return value
+        self._miss(key)
         return None
-    return float(value)
 
+    def number(self, key: str) -> float | None:
+        """A number that is not negative."""
+        value = self._source.get(key)
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < _LARGEST:
+            return float(value)
+        self._miss(key)
+        return None
 
-def time(source: Object, key: str) -> datetime | None:
-    return moment(text(source, key))
+    def time(self, key: str) -> datetime | None:
+        read = moment(self.text(key))
+        if read is None and key not in self.wrong:
+            self._miss(key)
+        return read
 
+    def object(self, key: str) -> Fields:
+        value = self._source.get(key, {})
+        if not isinstance(value, dict):
+            self._miss(key)
+            return Fields({})
+        return Fields(value)
 
-def objects(source: Object, key: str) -> list[Object]:
-    """The objects in a list; what is no object in it, or no list, is left out."""
-    value = source.get(key)
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    def objects(self, key: str) -> list[Fields]:
+        """The objects in a list; what is no object in it is left out."""
+        value = self._source.get(key, [])
+        if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+            self._miss(key)
+        return [Fields(one) for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+    def texts(self, key: str) -> list[str]:
+        """The strings in a list."""
+        value = self._source.get(key, [])
+        return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+
+    def _miss(self, key: str) -> None:
+        if key in self._source:
+            self.wrong.append(key)

@@ -87,9 +87,10 @@ def grouping_of(held: Held, cases: int, problems: Problems) -> Grouping:
     events: dict[int, int] = defaultdict(int)
     losing: set[int] = set()
     for key, suite, letter, outcomes in _elements(held):
-        if key is None:
-            losing.add(suite.number)
-        events[suite.number] += outcomes
+        if suite.dialect is Dialect.PYTEST:
+            events[suite.number] += outcomes
+            if key is None:
+                losing.add(suite.number)
         if key in twice:
             group = groups[key]
             group.letters += letter
