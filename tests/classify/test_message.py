@@ -71,6 +71,7 @@ def test_what_belongs_to_a_message_stays(line):
         "[WARNING] Could not transfer artifact a:b:1 from/to central",
         "warning: no space left on device soon",
         "/usr/lib/x.py:365: DeprecationWarning: old",
+        "ERROR: pip's dependency resolver does not currently take into account all the packages that are installed.",
     ],
 )
 def test_program_text_and_warnings_tell_of_no_failure(text):

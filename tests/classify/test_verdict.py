@@ -46,6 +46,10 @@ def names(found: tuple[Cause, ...]) -> list[str]:
     return [cause.signature for cause in found]
 
 
+def test_pips_warning_that_calls_itself_an_error_is_none(explain):
+    assert explain("ERROR: pip's dependency resolver does not currently take into account all the packages") == ()
+
+
 def test_the_root_cause_stands_before_its_wrapper_and_the_wrapper_goes(explain):
     found = explain(
         f"(EngineCore pid=9) ERROR 11-30 10:30:59 [core.py:1195] {FREE}", f"(EngineCore pid=9) {FREE}", WRAPPER, RED
@@ -84,6 +88,13 @@ def test_a_green_log_full_of_errors_has_no_cause(explain):
     assert explain(*green) != ()
     passed = [START, "tests/test_x.py::test_y PASSED", "============== 1 passed in 0.10s =============="]
     assert explain(*green, *passed) == ()
+
+
+def test_exceptions_that_a_job_lived_through_are_no_cause(explain):
+    lived = ["Traceback (most recent call last):", "KeyError: 'a'", "ERROR: could not warm the cache, going on"]
+    assert explain(*lived, *["all is well"] * 60) == ()
+    assert explain(*["all is well"] * 60, *lived) != ()
+    assert explain(*lived, *["all is well"] * 60, RED) != ()
 
 
 def test_what_fails_after_green_tests_is_found(explain):

@@ -21,7 +21,6 @@ _PREFIX = re.compile(
     | >\s+                                                                              # quotes
     | (?:[\w.-]+[-_]\d+\s*)?[|│]\s+                                                      # docker compose, boxes
     | \[task\s[^\]\s]+\]\s                                                              # taskcluster
-    | GECKO\(\d+\)\s\|\s
     | `(?=\S)
     """,
     re.VERBOSE,
@@ -30,7 +29,7 @@ _HARMLESS = re.compile(
     r"""
     \#\#\[(?:warning|debug|command|group|section|endgroup)\] | ::(?:warning|debug|notice|group)
     | \[(?:WARNING|WARN|warn|INFO|info|DEBUG|debug)\] | (?:[Ww]arning|WARN|DEBUG):\s
-    | WARNING:\s(?:Retrying|Ignoring|Skipping|Connection)
+    | WARNING:\s(?:Retrying|Ignoring|Skipping|Connection) | ERROR:\spip's\sdependency\sresolver
     | \S+:\d+:\s\w*Warning:\s                                  # Python's warnings
     """,
     re.VERBOSE,

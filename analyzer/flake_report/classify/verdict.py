@@ -7,8 +7,12 @@ from collections.abc import Sequence
 from flake_report.model.failure import Cause, Match
 from flake_report.model.joblog import JobLog, RegionKind, Session
 
-from .events import Event, events
+from .events import Event, Strength, events
 
+_RUNNERS_ERROR = "##[error]"
+"""How GitHub Actions marks what failed a step."""
+_LAST_LINES = 50
+"""Where nothing says that a job failed, an exception among its last lines does."""
 _LONGEST_TITLE = 120
 """Characters of a title that is made of an unknown failure's message."""
 
@@ -19,8 +23,24 @@ def causes(matches: Sequence[Match], log: JobLog) -> tuple[Cause, ...]:
     Of what says less, nothing is listed while something better is in sight. Wrappers alone mean that the cause is not
     in this log.
     """
-    found = sorted(events(_told(matches, log), log), key=lambda event: event.place)
+    told = _told(matches, log)
+    found = sorted(events(told, log), key=lambda event: event.place)
+    if not _failed(told, log):
+        found = [event for event in found if event.strength is Strength.SPECIFIC or _at_the_end(event, log)]
     return tuple(_cause(event) for event in found if event.strength is found[0].strength)
+
+
+def _failed(told: Sequence[Match], log: JobLog) -> bool:
+    """Whether anything says that the job failed, beside messages that green jobs print as well."""
+    return (
+        log.exit_status is not None
+        or any(session.failed or session.errors or not session.ended for session in log.sessions)
+        or any(match.signature.wrapper or match.text.startswith(_RUNNERS_ERROR) for match in told)
+    )
+
+
+def _at_the_end(event: Event, log: JobLog) -> bool:
+    return max(match.line for match in event.matches) > log.lines - _LAST_LINES
 
 
 def _cause(event: Event) -> Cause:
