@@ -55,7 +55,7 @@ def _final(case: Case, parts: list[Part], dialect: Dialect) -> Try:
         if "outcome=xpassed" in case.facts:
             outcome = Outcome.XPASSED
         phase = Phase.COLLECT if skip and skip.message == _COLLECTION[1] else _own_phase(case)
-        return Try(outcome, phase, case.time, case.stamp, _message(skip) if skip else "")
+        return Try(outcome, phase, case.time, case.stamp, (skip.message or first_line(skip.text)) if skip else "")
     main = next((part for part in bad if part.kind == "failure"), bad[0])
     outcome = Outcome.ERROR if case.category == ERROR else Outcome.FAILED
     phase, message = None, next((one.message for one in (main, *bad) if one.message), "") or _message(main)
@@ -91,7 +91,7 @@ def pytest_phase(kind: str, message: str) -> tuple[Phase, str]:
 
 
 def _message(part: Part) -> str:
-    return part.message or first_line(part.text) or part.type
+    return part.message or first_line(part.text) or (part.type if part.type != Outcome.CRASHED else "")
 
 
 def first_line(text: str) -> str:
