@@ -25,7 +25,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from deltalake import CommitProperties, DeltaTable
 from deltalake.exceptions import CommitFailedError, DeltaError
-from deltalake.transaction import AddAction, RemoveAction
+from deltalake.transaction import AddAction
 
 from flake_report.errors import FlakeReportError
 from flake_report.model.record import JobRecord
@@ -37,7 +37,7 @@ from .rows import table_of, week
 ORDERED = tuple(kind for kind, columns in TABLES.items() if "commit_version" in columns)
 """Kinds whose rows say which commit brought them."""
 
-_TRIES = 1000  # with twenty writers at once, all tries of one commit fail once in 10^22 commits
+_TRIES = 1000  # where each wins one time in twenty, all of them fail once in 10^22 commits
 _LONGEST_PAUSE = 0.1  # seconds; about what one commit takes beside ten other writers
 
 Rows = dict[tuple[str, str], pa.Table]
@@ -108,7 +108,7 @@ def _committed(root: Path, table: DeltaTable, files: list[AddAction], version: i
     """Whether these files became this version of the table; False where another commit took the number."""
     try:
         table.create_write_transaction(
-            list[AddAction | RemoveAction](files),
+            list(files),
             mode="append",
             schema=table.schema(),
             partition_by=list(PARTITIONS),
