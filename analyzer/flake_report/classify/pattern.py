@@ -20,7 +20,7 @@ _MOST_OPEN = 6
 
 _QUANTIFIER = re.compile(r"([*+?]|\{(\d+)(,(\d*))?\})([?+]?)")
 _GROUP_OPEN = re.compile(r"\((\?:|\?P<[A-Za-z_]\w*>|(?!\?))")
-_CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]")
+_CLASS = re.compile(r"\[\^?(?:\\.|[^\\])(?:\\.|[^\]\\])*\]")
 _SETS = frozenset("dDwWsS")
 _CONTROL = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v"}
 

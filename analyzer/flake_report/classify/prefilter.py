@@ -8,13 +8,12 @@ escape behind it is looked for as well: ESC, "^[" where a viewer copied it, and 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count, pairwise
 
-from .pattern import Anchor, CharSet, Group, Item, Literal, Pattern, PatternError
-from .words import GOOD, Token, breaks, runs
+from .pattern import Pattern, PatternError
+from .words import GOOD, Choice, Piece, Token, breaks, pieces, runs
 
 _LEAST = 2.0
 """A score below which a text would nominate half the log."""
@@ -35,7 +34,6 @@ _COST_OF_SHORT = 1.5
 _COST_OF_KEY = 0.05
 """What each further key of a row costs: of equals, the fewer win."""
 
-_FEW_LETTERS = re.compile(r"\[[A-Za-z]{2,3}\]")
 _ESCAPES = ("\x1b", "^[")
 _ESCAPE_ENDS = ("m", "K", "B", "\\", "\x07")  # colours, erasing, character sets, links, stamps
 _LINE_ENDS = ("\n", "\r")
@@ -98,7 +96,7 @@ class _Key:
 
 def prefilter(pattern: Pattern) -> Prefilter:
     """The texts to look for; raises `PatternError` where the pattern has none that every match must hold."""
-    keys = _keys(pattern.items, budget=count(1))
+    keys = _keys(pieces(pattern.items), budget=count(1))
     if _worst(keys) < _LEAST:
         raise PatternError("it has no word that every match must hold")
     texts = tuple(dict.fromkeys(text for key in keys for text in key.texts()))
@@ -109,39 +107,26 @@ def prefilter(pattern: Pattern) -> Prefilter:
     return Prefilter(texts, pattern.caseless, breaks(pattern.items))
 
 
-def _keys(items: Sequence[Item], start: int = 0, depth: int = 0, *, budget: Iterator[int]) -> tuple[_Key, ...]:
-    """Keys of which every match holds one: one of the sequence itself, or one for each alternative of a part.
+def _keys(sequence: Sequence[Piece], start: int = 0, depth: int = 0, *, budget: Iterator[int]) -> tuple[_Key, ...]:
+    """Keys of which every match holds one: one of the sequence itself, or one for each branch of a choice in it.
 
-    Parts before `start` have been looked into already. `budget` counts the sequences.
+    Choices before `start` have been looked into already. `budget` counts the sequences.
     """
     if next(budget) > _MOST_SEQUENCES:
         raise PatternError("it explodes: it has too many alternatives within alternatives")
-    best = _best(items)
+    best = _best(sequence)
     found: tuple[_Key, ...] = () if best is None else (best,)
-    for at, item in enumerate(items):
+    deeper = depth if len(sequence) == 1 else depth + 1
+    for at, piece in enumerate(sequence):
         if _worst(found) >= (_FAIR if depth else GOOD) or depth == _DEEPEST:
             break
-        if at >= start and (branches := _alternatives(item)):
-            deeper = depth if len(items) == 1 else depth + 1
-            sides = [_keys((*items[:at], *branch, *items[at + 1 :]), at, deeper, budget=budget) for branch in branches]
+        if at >= start and isinstance(piece, Choice):
+            before, after = sequence[:at], sequence[at + 1 :]
+            sides = [_keys((*before, *branch, *after), at, deeper, budget=budget) for branch in piece.branches]
             union = tuple(dict.fromkeys(key for side in sides for key in side))
             if all(sides) and (not found or _worth(union) > _worth(found)):
                 found = union
     return found
-
-
-def _alternatives(item: Item) -> tuple[tuple[Item, ...], ...]:
-    """What a part may be, where that is one of a few: a group, a class of two letters, either maybe absent."""
-    if isinstance(item, Anchor) or (item.low, item.high) not in ((1, 1), (0, 1)):
-        return ()
-    branches: tuple[tuple[Item, ...], ...] = ()
-    if isinstance(item, Group):
-        branches = item.alternatives
-    elif isinstance(item, CharSet) and _FEW_LETTERS.fullmatch(item.source):
-        branches = tuple((Literal(char),) for char in item.source[1:-1])
-    elif isinstance(item, Literal) and item.low == 0:
-        branches = ((Literal(item.char),),)
-    return (*branches, ()) if branches and item.low == 0 else branches
 
 
 def _worst(keys: Sequence[_Key]) -> float:
@@ -152,9 +137,9 @@ def _worth(keys: Sequence[_Key]) -> float:
     return _worst(keys) - _COST_OF_KEY * len(keys)
 
 
-def _best(items: Sequence[Item]) -> _Key | None:
+def _best(sequence: Sequence[Piece]) -> _Key | None:
     """The rarest stretch, and of those that are rare enough the shortest; with the rarest words from outside it."""
-    stretches = runs(items)
+    stretches = runs(sequence)
     best: tuple[tuple[float, int, float], list[Token]] | None = None
     for run in stretches:
         for first, token in enumerate(run):

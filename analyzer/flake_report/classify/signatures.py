@@ -131,7 +131,7 @@ def _refuse_twins(rows: Sequence[Signature], name: str) -> None:
 
 def _prefilter(row: Signature, name: str) -> Prefilter:
     try:
-        re.compile(row.pattern)
+        re.compile(row.pattern, re.MULTILINE)
         return prefilter(parse_pattern(row.pattern))
     except (re.error, PatternError) as error:
         raise FlakeReportError(f"{name}, row {row.name!r}: the pattern is refused: {error}; rewrite it") from error

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
+from typing import TypeAlias
 
 from .pattern import Anchor, CharSet, Group, Item, Literal
 
@@ -52,42 +54,96 @@ class Token:
     breaks: bool = False
 
 
-def runs(items: Sequence[Item]) -> list[list[Token]]:
-    """The stretches of a sequence that every match must hold, as tokens; what varies lies between them.
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A part that is one of a few sequences: a group, a class of two letters, either maybe absent."""
+
+    branches: tuple[tuple[Piece, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A part that varies."""
+
+
+Piece: TypeAlias = Token | Choice | Gap
+
+_GAP = Gap()
+_FEW_LETTERS = re.compile(r"\[[A-Za-z]{2,3}\]")
+
+
+def pieces(items: Sequence[Item]) -> tuple[Piece, ...]:
+    """A sequence as words, what stands between them, and what varies.
 
     Anchors vanish: they say where clean text begins, and in raw bytes a stamp or a colour stands before it.
     """
-    found: list[list[Token]] = []
-    run: list[Literal | CharSet] = []
-    for item in items:
-        if isinstance(item, Literal | CharSet) and (_blank(item) or _once(item)):
-            run.append(item)
-        elif not isinstance(item, Anchor):
-            found.append(list(_tokens(run)))
-            run = []
-    return [*found, list(_tokens(run))]
+    found: list[Piece] = []
+    solid = [item for item in items if not isinstance(item, Anchor)]
+    for kind, group in groupby(solid, key=_kind):
+        if kind == _VARIES:
+            found += [_choice(item) for item in group]
+        else:
+            found.append(_token(list(group), word=kind == _IN_WORD))
+    return tuple(found)
 
 
-def _once(item: Literal | CharSet) -> bool:
-    return isinstance(item, Literal) and (item.low, item.high) == (1, 1)
+def runs(sequence: Iterable[Piece]) -> list[list[Token]]:
+    """The stretches of a sequence that every match must hold; neighbours of one kind are one token."""
+    found: list[list[Token]] = [[]]
+    for piece in sequence:
+        run = found[-1]
+        if not isinstance(piece, Token):
+            found.append([])
+        elif run and run[-1].word == piece.word:
+            run[-1] = _joined(run[-1], piece)
+        else:
+            run.append(piece)
+    return found
 
 
-def _blank(item: Literal | CharSet) -> bool:
+_VARIES, _IN_WORD, _BETWEEN = range(3)
+
+
+def _kind(item: Literal | CharSet | Group) -> int:
+    if isinstance(item, Literal) and (item.low, item.high) == (1, 1):
+        return _IN_WORD if item.char.isalnum() or item.char == "_" or not item.char.isascii() else _BETWEEN
+    return _BETWEEN if _blank(item) else _VARIES
+
+
+def _blank(item: Literal | CharSet | Group) -> bool:
     """One blank or more."""
-    return item.low > 0 and (item.blank if isinstance(item, CharSet) else item.char == " ")
+    if isinstance(item, Group) or item.low == 0:
+        return False
+    return item.blank if isinstance(item, CharSet) else item.char == " "
 
 
-def _tokens(run: Sequence[Literal | CharSet]) -> Iterator[Token]:
-    for word, group in groupby(run, key=_in_word):
-        members = list(group)
-        text = "".join(item.char if isinstance(item, Literal) else " " for item in members)
-        loose = any(_blank(item) and item.high != 1 for item in members)
-        breaks = any(isinstance(item, CharSet) and item.breaks for item in members)
-        yield Token(text, word, _score(text, word=word), loose, breaks)
+def _token(members: Sequence[Literal | CharSet | Group], *, word: bool) -> Token:
+    text = "".join(item.char if isinstance(item, Literal) else " " for item in members)
+    loose = any(_blank(item) and item.high != 1 for item in members)
+    return Token(
+        text, word, _score(text, word=word), loose, any(isinstance(item, CharSet) and item.breaks for item in members)
+    )
 
 
-def _in_word(item: Literal | CharSet) -> bool:
-    return isinstance(item, Literal) and (item.char.isalnum() or item.char == "_" or not item.char.isascii())
+def _joined(one: Token, other: Token) -> Token:
+    text = one.text + other.text
+    score = _score(text, word=one.word)
+    return Token(text, one.word, score, one.loose or other.loose, one.breaks or other.breaks)
+
+
+def _choice(item: Literal | CharSet | Group) -> Choice | Gap:
+    if (item.low, item.high) not in ((1, 1), (0, 1)):
+        return _GAP
+    branches: tuple[tuple[Piece, ...], ...] = ()
+    if isinstance(item, Group):
+        branches = tuple(pieces(branch) for branch in item.alternatives)
+    elif isinstance(item, CharSet) and _FEW_LETTERS.fullmatch(item.source):
+        branches = tuple(pieces((Literal(char),)) for char in item.source[1:-1])
+    elif isinstance(item, Literal):
+        branches = (pieces((Literal(item.char),)),)
+    if not branches:
+        return _GAP
+    return Choice((*branches, ()) if item.low == 0 else branches)
 
 
 @lru_cache(maxsize=4096)
