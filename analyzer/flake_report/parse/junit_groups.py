@@ -60,7 +60,9 @@ class Group:
 def identity(suite: Suite, classname: str, name: str) -> Key:
     """Suites of pytest are sessions and stand for themselves; elsewhere one name in two suites is a question."""
     if suite.dialect is Dialect.PYTEST:
-        return hash((suite.number, classname, name))
+        if classname:
+            return hash((suite.number, classname.removeprefix("tests."), name))
+        return hash((suite.number, "", name.removeprefix("tests.")))
     if suite.dialect in APART_BY_HOST:
         return hash((suite.name if suite.dialect is Dialect.OWN else "", suite.hostname, classname, name))
     return hash((classname, name))

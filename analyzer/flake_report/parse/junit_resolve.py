@@ -9,6 +9,7 @@ from datetime import datetime
 
 from flake_report.model.results import Attempt, Outcome, Phase, TestId
 
+from . import limits
 from .junit_case import NO_SUITE, PASSED, Case, Suite
 from .junit_dialect import Dialect
 from .junit_groups import APART_BY_HOST, BAD, TEARDOWN, Group, Grouping, Key, Meaning, grouping_of, identity
@@ -170,12 +171,18 @@ class Resolver:
 
     def _apart_of(self, case: Case) -> str:
         """What tells this case from its equals, were there any."""
-        if self._suite.dialect in APART_BY_HOST:
-            return self._suite.hostname
-        if not case.name:
-            self._nameless[case.classname] += 1
-            return f"#{self._nameless[case.classname]}"
-        return ""
+        host = self._suite.hostname if self._suite.dialect in APART_BY_HOST else ""
+        if case.name:
+            return host
+        order = self._order(f"{case.classname} {host}")
+        return host if host and order == 1 else f"{host} #{order}".strip()
+
+    def _order(self, name: str) -> int:
+        """How many nameless things of this name there were, this one included."""
+        known = name in self._nameless or len(self._nameless) < limits.REPEATED
+        key = name if known else ""  # of so many names, the rest is counted together
+        self._nameless[key] += 1
+        return self._nameless[key]
 
     def _apart_test(self, case: Case, group: Group) -> TestId:
         """Told apart by suite, else by host (a browser, mostly), then by order."""
@@ -190,8 +197,9 @@ class Resolver:
 
     def _suite_failure(self, case: Case) -> None:
         """A suite that failed outside its cases: set-up of a class, a plan that did not hold."""
+        order = self._order(f"{case.classname} (suite)")
+        test = TestId(case.classname, "", "suite" if order == 1 else f"suite #{order}")
         for number, one in enumerate(tries(case._replace(category="e"), self._suite.dialect)):
-            test = TestId(case.classname, "", "suite")
             phase = one.phase or Phase.SETUP
             self._emit(
                 Attempt(test, one.outcome, number, True, phase, None, self._started, one.message, one.text)  # noqa: FBT003 - in the order of the fields
