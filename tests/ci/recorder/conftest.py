@@ -31,7 +31,9 @@ CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "flak
 ENVIRONMENTS = {
     "pytest 7": ["pytest==7.4.4", "pytest-rerunfailures==13.0", "pytest-xdist==3.5.0", "pytest-forked==1.6.0"],
     "pytest 8": ["pytest==8.4.2", "pytest-rerunfailures==15.1", "pytest-xdist==3.6.1", "pytest-forked==1.7.5"],
-    "newest": ["pytest", "pytest-rerunfailures", "pytest-xdist", "flaky", "pytest-retry", "buildkite-test-collector==1.9.1"],
+    "newest": [
+        "pytest", "pytest-rerunfailures", "pytest-xdist", "flaky", "pytest-retry", "buildkite-test-collector==1.9.1",
+    ],
     "torch": ["pytest==8.4.2"],
     "python 3.9": ["pytest==8.4.2", "pytest-rerunfailures==15.1", "pytest-xdist==3.6.1"],
 }  # fmt: skip
@@ -117,15 +119,20 @@ class Runner:
         self.write({"test_it.py": files} if isinstance(files, str) else files)
         done = subprocess.run(
             self.command(*arguments, plugins=plugins), cwd=self.folder, env=self.environment(**env),
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=self.limit, check=False,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            timeout=self.limit, check=False,
         )  # fmt: skip
         return Run(done.returncode, done.stdout, self.record)
 
 
 @pytest.fixture
 def runner(tmp_path: Path) -> Runner:
-    """Sessions under the Python and the pytest that run this test."""
-    return _runner(tmp_path, Path(sys.executable))
+    """Sessions under the Python and the pytest that run this test.
+
+    FLAKE_REPORT_RECORDER names one of ENVIRONMENTS to run them all under that.
+    """
+    chosen = os.environ.get("FLAKE_REPORT_RECORDER")
+    return _runner(tmp_path, _environment(chosen) if chosen else Path(sys.executable))
 
 
 @pytest.fixture
@@ -191,9 +198,10 @@ def _python39() -> Path:
 
 @pytest.fixture(scope="session")
 def nvml_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a `libnvidia-ml.so.1` that answers from a text file: stubs/nvml.c."""
-    pytest.importorskip("pynvml", reason="nvidia-ml-py is not installed")
+    """A folder with a `libnvidia-ml.so.1` that answers from a text file (stubs/nvml.c), and the bindings beside it."""
+    pynvml = pytest.importorskip("pynvml", reason="nvidia-ml-py is not installed")
     folder = tmp_path_factory.mktemp("driver")
+    shutil.copy(pynvml.__file__, folder)
     source = Path(__file__).parent / "stubs" / "nvml.c"
     subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", folder / "libnvidia-ml.so.1", source], check=True)
     return folder
@@ -206,6 +214,6 @@ def gpu_runner(runner: Runner, nvml_library: Path, tmp_path: Path) -> Runner:
     state.write_text("gpu GPU-stub-0 24117248000 419430400 0\n")
     runner.extra_env = {
         "LD_LIBRARY_PATH": str(nvml_library), "NVML_STUB_STATE": str(state), "CUDA_VISIBLE_DEVICES": "0",
-        "PYTHONPATH": f"{PLUGIN}:{Path(__file__).parent / 'stubs'}",
+        "PYTHONPATH": f"{PLUGIN}:{nvml_library}:{Path(__file__).parent / 'stubs'}",
     }  # fmt: skip
     return runner

@@ -82,7 +82,7 @@ def test_the_session_says_what_it_is_and_how_it_ended(runner):
         "it or that",
         BUILDKITE_JOB_ID="0190-job",
         BUILDKITE_STEP_KEY="kv",
-        SECRET="x",
+        PASSWORDS="x",
     )
     first, last = run.lines[0], run.lines[-1]
     assert first["job"] == "0190-job"
@@ -111,11 +111,11 @@ def test_a_file_that_skips_itself_is_told(runner):
     ]  # fmt: skip
 
 
-def test_failed_subtests_fail_their_test(runner):
+def test_failed_subtests_fail_their_test(environment, runner_of):
     text = (
         "def test_it(subtests):\n    for n in range(3):\n        with subtests.test(n=n):\n            assert n != 1\n"
     )
-    (line,) = runner.run(text).attempts
+    (line,) = runner_of(environment("newest")).run(text).attempts
     assert (line["outcome"], line["message"]) == ("failed", "assert 1 != 1")
 
 
@@ -130,7 +130,7 @@ class TestIt(unittest.TestCase):
     def test_is_expected(self): self.fail()
 """
     run = runner.run(text)
-    assert dict((name, outcome) for name, _, outcome in run.told) == {
+    assert {name: outcome for name, _, outcome in run.told} == {
         "test_fails": "failed", "test_is_skipped": "skipped", "test_is_expected": "xfailed"
     }  # fmt: skip
     assert run.of("test_fails")[0]["message"] == "AssertionError: 1 != 2"

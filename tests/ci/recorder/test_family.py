@@ -13,9 +13,9 @@ MARK = "GPU_GUARD_TEST_MARK"
 
 def test_children_and_orphans_are_family_and_others_are_not():
     family = Family(MARK, "mine")
-    shell = subprocess.Popen(
-        ["sh", "-c", "sleep 30 >/dev/null & echo $!"], stdout=subprocess.PIPE, text=True, env={**os.environ, MARK: "mine"}
-    )  # fmt: skip
+    marked = {**os.environ, MARK: "mine"}
+    leave = ["sh", "-c", "sleep 30 >/dev/null & echo $!"]
+    shell = subprocess.Popen(leave, stdout=subprocess.PIPE, text=True, env=marked)
     orphan = int(shell.stdout.readline())
     shell.communicate()
     child = subprocess.Popen(["sleep", "30"])

@@ -65,7 +65,13 @@ def test_names_are_those_that_pytest_writes(nodeid, names):
 
 
 def test_names_equal_pytests_own_file(runner):
-    text = "import pytest\nclass TestA:\n    @pytest.mark.parametrize('x', ['a::b', 'c/d.py', '[', 'é\\x1b'])\n    def test_it(self, x): pass\ndef test_plain(): pass\n"
+    text = """
+import pytest
+class TestA:
+    @pytest.mark.parametrize("x", ["a::b", "c/d.py", "[", "é\\x1b"])
+    def test_it(self, x): pass
+def test_plain(): pass
+"""
     run = runner.run({"tests/deep/test_it.py": text}, "--junitxml=theirs.xml")
     theirs = fromstring((runner.folder / "theirs.xml").read_bytes())  # noqa: S314  # pytest's own file
     ours = {(case.get("classname"), case.get("name")) for case in run.junit.values()}

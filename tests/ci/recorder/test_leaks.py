@@ -37,7 +37,9 @@ def leaks(run):
     return {line["nodeid"].rpartition("::")[2]: line["leak"] for line in run.attempts if "leak" in line}
 
 
-def test_the_test_that_keeps_tensors_is_named_and_no_other(gpu_runner):
+@pytest.mark.parametrize("name", ["newest", "pytest 7", "python 3.9"])
+def test_the_test_that_keeps_tensors_is_named_and_no_other(name, environment, gpu_runner):
+    gpu_runner.python = environment(name)
     run = gpu_runner.run(LEAK)
     assert run.code == 0, run.output
     assert list(leaks(run)) == ["test_leaks"]
@@ -240,7 +242,8 @@ import os, torch
 from pathlib import Path
 
 def hold(mib):
-    Path(os.environ["NVML_STUB_STATE"]).write_text(f"gpu GPU-stub-0 {torch.TOTAL} {torch.RESERVED} 0\\nunlisted {mib * 2**20}\\nnolist\\n")
+    lines = [f"gpu GPU-stub-0 {torch.TOTAL} {torch.RESERVED} 0", f"unlisted {mib * 2**20}", "nolist", ""]
+    Path(os.environ["NVML_STUB_STATE"]).write_text("\\n".join(lines))
 
 hold(100)
 def test_small(): hold(150)
@@ -266,6 +269,28 @@ def test_it():
     assert first["memory"][0]["used_after"] == second["memory"][0]["used_before"]
 
 
+def test_what_a_failure_keeps_alive_is_named_as_that(gpu_runner):
+    text = """
+import gc, torch
+gc.disable()
+
+def test_fails():
+    engine = torch.empty(4000, 2**20)
+    assert engine is None
+
+def test_next():
+    gc.collect()
+    assert torch.cuda.memory_stats_as_nested_dict(0)["allocated_bytes"]["all"]["current"] == 0
+"""
+    run = gpu_runner.run(text, "--tb=short")
+    assert [outcome for _, _, outcome in run.told] == ["failed", "passed"]
+    assert leaks(run)["test_fails"]["bytes"] == 4000 * MIB
+    assert leaks(run)["test_fails"]["tensors"][0]["referrer"] == (
+        "a local of test_fails, kept by the traceback of its failure"
+    )
+    assert "leak" not in run.of("test_next")[0]
+
+
 @pytest.mark.parametrize("workers", ["-n1", "-n2"])
 def test_workers_send_memory_and_leaks(workers, gpu_runner):
     run = gpu_runner.run(LEAK, workers, "--dist=loadfile", plugins=("xdist",))
@@ -283,9 +308,15 @@ def test_the_last_test_of_a_dead_worker_keeps_what_was_measured_before(gpu_runne
     assert [line["outcome"] for line in run.of("test_last")] == ["passed"]
 
 
+def test_an_attempt_that_waits_for_its_last_sample_is_not_lost_with_its_worker(gpu_runner):
+    text = "import os, torch\ndef test_before(): pass\ndef test_dies(): os._exit(3)\n"
+    run = gpu_runner.run(text, "-n1", "--reruns=1", "--max-worker-restart=0", plugins=("xdist", "rerunfailures"))
+    assert [line["outcome"] for line in run.of("test_before")] == ["passed"]
+    assert run.of("test_dies")[0]["outcome"] == "crashed"
+
+
 def test_forked_tests_are_measured_from_outside(gpu_runner, environment):
     gpu_runner.python = environment("pytest 8")
-    gpu_runner.extra_env["PYTHONPATH"] += f":{site_of_pynvml()}"
     text = """
 import subprocess, torch
 def test_leaves_an_engine():
@@ -300,16 +331,12 @@ def test_next(): pass
     assert run.of("test_next")[0]["memory"][0]["used_before"] == 7000 * MIB
 
 
-def site_of_pynvml() -> str:
-    import pynvml
-
-    return str(pynvml.__file__).rpartition("/")[0]
-
-
 SMI = """#!/bin/sh
 # The stub driver's state in the words of nvidia-smi.
 case "$*" in
-*compute-apps*) awk '/^process/ { printf "GPU-stub-0, %d, %d, some/program\\n", $2, $3 / 1048576 }' "$NVML_STUB_STATE"; exit 0 ;;
+*compute-apps*)
+  awk '/^process/ { printf "GPU-stub-0, %d, %d, some/program\\n", $2, $3 / 1048576 }' "$NVML_STUB_STATE"
+  exit 0 ;;
 esac
 while :; do
   awk '/^gpu/ { total = $3; reserved = $4 } /^process/ { used += $3 }
@@ -330,8 +357,8 @@ def smi_runner(runner, environment, tmp_path):
     (folder / "nvidia-smi").chmod(0o755)
     (tmp_path / "gpu-state").write_text("gpu GPU-stub-0 24117248000 419430400 0\n")
     runner.extra_env = {
-        "PATH": f"{folder}:{os.environ['PATH']}", "NVML_STUB_STATE": str(tmp_path / "gpu-state"), "CUDA_VISIBLE_DEVICES": "0",
-        "PYTHONPATH": f"{PLUGIN}:{STUBS}",
+        "PATH": f"{folder}:{os.environ['PATH']}", "NVML_STUB_STATE": str(tmp_path / "gpu-state"),
+        "CUDA_VISIBLE_DEVICES": "0", "PYTHONPATH": f"{PLUGIN}:{STUBS}",
     }  # fmt: skip
     return runner
 

@@ -53,7 +53,11 @@ def read(nvml_library, tmp_path):
     return ask
 
 
-TWO = f"gpu GPU-aaaa {20 * GIB} {GIB} 0\nprocess {os.getpid()} {3 * GIB}\nunlisted {2 * GIB}\ngpu GPU-bbbb {10 * GIB} 0 0\n"
+TWO = f"""gpu GPU-aaaa {20 * GIB} {GIB} 0
+process {os.getpid()} {3 * GIB}
+unlisted {2 * GIB}
+gpu GPU-bbbb {10 * GIB} 0 0
+"""
 
 
 def test_the_library_gives_what_cuda_can_have_and_who_has_it(read):
@@ -77,7 +81,12 @@ def test_a_driver_that_lists_no_processes_says_so(read):
     assert read(f"gpu GPU-aaaa {GIB} 0 0\nnolist\n")["reading"][0][3] is None
 
 
-MIG = f"gpu GPU-aaaa {20 * GIB} 0 1\nslice MIG-one {5 * GIB}\nprocess 1 {GIB}\nslice MIG-two {5 * GIB}\ngpu GPU-bbbb {20 * GIB} 0 0\n"
+MIG = f"""gpu GPU-aaaa {20 * GIB} 0 1
+slice MIG-one {5 * GIB}
+process 1 {GIB}
+slice MIG-two {5 * GIB}
+gpu GPU-bbbb {20 * GIB} 0 0
+"""
 
 
 @pytest.mark.parametrize(
@@ -98,9 +107,10 @@ MIG = f"gpu GPU-aaaa {20 * GIB} 0 1\nslice MIG-one {5 * GIB}\nprocess 1 {GIB}\ns
         (MIG.partition("gpu GPU-bbbb")[0], {}, ["MIG-one"]),
     ],
     ids=[
-        "one by number", "the order counts", "the beginning of a uuid is enough", "none", "nothing after what is not there",
-        "the container's word for all", "a slice by uuid", "a slice that the container was given", "a cut GPU is its first slice",
-        "a cut GPU by uuid, too", "a whole GPU beside a cut one", "whole GPUs come first", "one slice where all are cut",
+        "one by number", "the order counts", "the beginning of a uuid is enough", "none",
+        "nothing after what is not there", "the container's word for all", "a slice by uuid",
+        "a slice that the container was given", "a cut GPU is its first slice", "a cut GPU by uuid, too",
+        "a whole GPU beside a cut one", "whole GPUs come first", "one slice where all are cut",
     ],
 )  # fmt: skip
 def test_the_devices_are_those_that_cuda_would_show(state, environment, uuids, read):
@@ -117,7 +127,10 @@ def test_vllms_copy_of_the_bindings_serves_without_importing_vllm(nvml_library, 
     (tmp_path / "state").write_text(TWO)
     done = subprocess.run(
         [sys.executable, "-S", "-c", READ], capture_output=True, text=True, check=False,
-        env={"LD_LIBRARY_PATH": str(nvml_library), "NVML_STUB_STATE": str(tmp_path / "state"), "PYTHONPATH": f"{PLUGIN}:{copy.parents[1]}"},
+        env={
+            "LD_LIBRARY_PATH": str(nvml_library), "NVML_STUB_STATE": str(tmp_path / "state"),
+            "PYTHONPATH": f"{PLUGIN}:{copy.parents[1]}",
+        },
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert len(json.loads(done.stdout)["devices"]) == 2
@@ -125,7 +138,10 @@ def test_vllms_copy_of_the_bindings_serves_without_importing_vllm(nvml_library, 
 
 SMI = """#!/bin/sh
 case "$*" in
-*compute-apps*) printf 'GPU-aaaa, {pid}, 3072, /usr/bin/python3, with a comma\\nGPU-aaaa, 77, [N/A], VLLM::EngineCore\\n'; exit 0 ;;
+*compute-apps*)
+  echo "GPU-aaaa, {pid}, 3072, /usr/bin/python3, with a comma"
+  echo "GPU-aaaa, 77, [N/A], VLLM::EngineCore"
+  exit 0 ;;
 {refuse}
 esac
 echo "$@" > {folder}/asked
@@ -282,7 +298,7 @@ def test_a_card_that_goes_away_is_no_reading(sysfs):
 
 def test_a_machine_without_a_gpu_says_what_was_tried(tmp_path):
     done = subprocess.run(
-        [sys.executable, "-S", "-c", "from gpu_guard.memory import open_meter\nmeter = open_meter()\nprint(meter.source, meter.devices, meter.read().devices)"],
+        [sys.executable, "-S", "-c", "from gpu_guard.memory import open_meter; print(open_meter().source)"],
         env={"PYTHONPATH": str(PLUGIN), "PATH": str(tmp_path)}, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert done.stdout.startswith("no NVML bindings; nvidia-smi is not on PATH; ")

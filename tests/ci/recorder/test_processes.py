@@ -64,7 +64,7 @@ def test_a_crash_that_is_run_again_is_one_attempt_of_two(runner):
 
 
 def test_a_worker_that_dies_keeps_the_attempts_before(environment, runner_of):
-    """rerunfailures reports an attempt only when it is over: the one before the crash must have been sent by then."""
+    """Under rerunfailures an attempt is reported only when it is over: the one before must be on its way by then."""
     text = """
 import os, signal
 def test_it():
@@ -77,7 +77,12 @@ def test_it():
 
 
 def test_a_group_for_a_worker_makes_no_other_test(runner):
-    text = "import pytest\n@pytest.mark.xdist_group('one')\ndef test_it(): pass\n@pytest.mark.xdist_group('one')\ndef test_bad(): assert 0\n"
+    text = """
+import pytest
+pytestmark = pytest.mark.xdist_group("one")
+def test_it(): pass
+def test_bad(): assert 0
+"""
     run = runner.run(text, "-n2", "--dist=loadgroup", plugins=("xdist",))
     assert sorted(line["nodeid"] for line in run.attempts) == ["test_it.py::test_bad", "test_it.py::test_it"]
 
@@ -97,7 +102,8 @@ def test_forked_tests_are_told_from_outside(name, environment, runner_of):
     text = CRASH + "\ndef test_fails(): raise ValueError('in the child')\n"
     run = runner_of(environment(name)).run(text, "--forked", plugins=("forked",))
     assert run.told == [
-        ("test_before", 0, "passed"), ("test_crashes", 0, "crashed"), ("test_after", 0, "passed"), ("test_fails", 0, "failed")
+        ("test_before", 0, "passed"), ("test_crashes", 0, "crashed"), ("test_after", 0, "passed"),
+        ("test_fails", 0, "failed"),
     ]  # fmt: skip
     assert "CRASHED with signal 9" in run.of("test_crashes")[0]["message"]
     assert run.of("test_fails")[0]["message"] == "ValueError: in the child"

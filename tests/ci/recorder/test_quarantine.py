@@ -34,6 +34,12 @@ def listed(runner, *entries: dict[str, object]) -> str:
     return "--gpu-guard-quarantine=known.json"
 
 
+@pytest.mark.parametrize("name", ["pytest 7", "pytest 8"])
+def test_older_pytests_excuse_too(name, environment, runner_of):
+    runner = runner_of(environment(name))
+    assert runner.run(SUITE, listed(runner, entry()), "-x").code == 0
+
+
 @pytest.mark.parametrize("more", [(), ("-x",), ("--maxfail=2",), ("-n2",), ("-n2", "-x")], ids=" ".join)
 def test_an_excused_failure_fails_no_session_and_stops_none(more, runner):
     plugins = ("xdist",) if "-n2" in more else ()
@@ -64,7 +70,8 @@ def test_an_excused_failure_fails_no_session_and_stops_none(more, runner):
         (SUITE + "def test_another(): raise ValueError('bad size 9')\n", 1),
         (
             SUITE
-            + "@pytest.fixture\ndef messy():\n    yield\n    raise OSError('new')\ndef test_known_too(messy): raise ValueError('bad size 1')\n",
+            + "@pytest.fixture\ndef messy():\n    yield\n    raise OSError('new')\n"
+            + "def test_known_too(messy): raise ValueError('bad size 1')\n",
             1,
         ),
     ],
@@ -83,7 +90,8 @@ def test_maxfail_counts_what_is_not_excused(runner):
     assert [name for name, _, _ in run.told] == ["test_known[7]", "test_known[8]", "test_passes", "test_new"]
 
 
-def test_excused_subtests_excuse_their_test(runner):
+def test_excused_subtests_excuse_their_test(environment, runner_of):
+    runner = runner_of(environment("newest"))
     text = "def test_known(subtests):\n    with subtests.test(): raise ValueError('bad size 7')\n"
     run = runner.run(text, listed(runner, entry()))
     assert run.code == 0, run.output
@@ -175,8 +183,12 @@ def test_an_entry_holds_for_its_step_and_queue(environ, covered, tmp_path):
 @pytest.mark.parametrize(
     ("label", "plain"),
     [
-        (":pytest: V1 Core + KV %N", "V1 Core + KV"), ("Kernels Test (2/4)", "Kernels Test"), ("Kernels 3/8", "Kernels"),
-        ("Distributed Tests (4 GPUs)", "Distributed Tests (4 GPUs)"), ("Entrypoints 1", "Entrypoints"), ("H100", "H100"),
+        (":pytest: V1 Core + KV %N", "V1 Core + KV"),
+        ("Kernels Test (2/4)", "Kernels Test"),
+        ("Kernels 3/8", "Kernels"),
+        ("Distributed Tests (4 GPUs)", "Distributed Tests (4 GPUs)"),
+        ("Entrypoints 1", "Entrypoints"),
+        ("H100", "H100"),
     ],
 )  # fmt: skip
 def test_a_label_is_plain_without_emoji_and_shard(label, plain):

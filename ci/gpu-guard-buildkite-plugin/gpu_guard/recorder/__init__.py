@@ -21,7 +21,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Pytest is set up: begin, if this session is to be recorded."""
-    if hasattr(config, "workerinput") or read_options(config, os.environ).folder is not None:
+    worker = getattr(config, "workerinput", None)
+    recorded = "gpu_guard" in worker if worker is not None else read_options(config, os.environ).folder is not None
+    if recorded:
         from . import plugin  # noqa: PLC0415  # a session that is not recorded shall not pay for it
 
         plugin.begin(config)

@@ -124,6 +124,8 @@ class GpuWatch:
         reading = self._meter.read(careful=careful)
         if reading is None:
             return None
+        holders = [holder.pid for device in reading.devices for holder in device.holders or ()]
+        self._family.forget_dead(set(holders))
         counters = torchstate.counters(len(reading.devices))
         return Sample(reading, counters, self._held(reading, counters))
 

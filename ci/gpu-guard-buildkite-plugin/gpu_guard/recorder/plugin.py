@@ -33,8 +33,7 @@ def begin(config: pytest.Config) -> None:
     """Record this session, unless it runs inside a test of a recorded one."""
     worker: dict[str, Any] | None = getattr(config, "workerinput", None)
     if worker is not None:
-        if KEY in worker:
-            config.pluginmanager.register(WorkerSession(config, worker), "gpu-guard session")
+        config.pluginmanager.register(WorkerSession(config, worker), "gpu-guard session")
     elif not _recording and _own_process(os.environ.get(OWNER, "")):
         config.pluginmanager.register(MainSession(config), "gpu-guard session")
 
@@ -75,7 +74,7 @@ class MainSession:
         if self._config.pluginmanager.has_plugin("dsession"):
             meter.close()
             return
-        self._station = Station(self._options, self._tracker, meter, f"{session}")
+        self._station = Station(self._options, self._tracker, meter, session)
         self._station.start(self._config, self._book.add)
 
     @pytest.hookimpl(optionalhook=True)

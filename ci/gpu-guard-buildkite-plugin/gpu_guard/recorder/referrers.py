@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import re
+import sys
 from collections.abc import Sequence
 from types import CellType, FrameType
 from typing import Any
@@ -80,7 +81,8 @@ def _rank(holder: object) -> int:
 def _step(holder: object, held: object) -> str:
     if isinstance(holder, FrameType):
         # Which local it is stays unsaid: before Python 3.13 looking into a frame leaves a second reference there.
-        return f"a local of {holder.f_code.co_name}"
+        kept = ", kept by the traceback of its failure" if holder in _failed_frames() else ""
+        return f"a local of {holder.f_code.co_name}{kept}"
     if isinstance(holder, dict):
         key = next((key for key, value in list(dict.items(holder)) if value is held), None)
         return f"{holder['__name__']}.{key}" if _is_module_dict(holder) else f"[{key!r}]"
@@ -90,6 +92,16 @@ def _step(holder: object, held: object) -> str:
         return "a closure"
     name = holder.__name__ if isinstance(holder, type) else type(holder).__name__
     return name + _attribute(holder, held)
+
+
+def _failed_frames() -> list[FrameType]:
+    """Frames of the last failure: pytest leaves them in `sys.last_traceback` until the next test is called."""
+    traceback = getattr(sys, "last_traceback", None)
+    found = []
+    while traceback is not None:
+        found.append(traceback.tb_frame)
+        traceback = traceback.tb_next
+    return found
 
 
 def _attribute(holder: object, held: object) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 GIB = 2**30
@@ -43,7 +45,12 @@ class Engine:
 
 def test_leaks_frozen_garbage(): Engine()
 
-CHILD = "import torch, time; x = torch.empty(8 * 2**30, dtype=torch.uint8, device='cuda'); print('up', flush=True); time.sleep(120)"
+CHILD = '''
+import torch, time
+x = torch.empty(8 * 2**30, dtype=torch.uint8, device="cuda")
+print("up", flush=True)
+time.sleep(120)
+'''
 
 def test_leaves_a_process():
     KEPT["child"] = subprocess.Popen([sys.executable, "-c", CHILD], stdout=subprocess.PIPE, text=True)
@@ -73,7 +80,7 @@ def leaks_of():
 
 def test_leaks_are_named_right_and_innocents_are_not(real, leaks_of):
     run = real.run(SCRIPT, "-v")
-    print(run.output)
+    sys.stdout.write(run.output)
     assert run.code == 0
     found = leaks_of(run)
     assert set(found) == set(EXPECTED)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -19,10 +21,17 @@ KEPT = {}
 
 def start(utilization):
     from vllm import LLM
-    return LLM(model=os.environ["TINY"], enforce_eager=True, gpu_memory_utilization=utilization, max_model_len=2048,
-               max_num_seqs=1, max_num_batched_tokens=2048, enable_prefix_caching=False, load_format="dummy", dtype="bfloat16")
+    return LLM(
+        model=os.environ["TINY"], enforce_eager=True, gpu_memory_utilization=utilization, max_model_len=2048,
+        max_num_seqs=1, max_num_batched_tokens=2048, enable_prefix_caching=False, load_format="dummy", dtype="bfloat16",
+    )
 
-HOLD = "import torch, time; x = torch.empty({gib} * 2**30, dtype=torch.uint8, device='cuda'); print('up', flush=True); time.sleep(300)"
+HOLD = '''
+import torch, time
+x = torch.empty({gib} * 2**30, dtype=torch.uint8, device="cuda")
+print("up", flush=True)
+time.sleep(300)
+'''
 
 def hold(gib):
     child = subprocess.Popen([sys.executable, "-c", HOLD.format(gib=gib)], stdout=subprocess.PIPE, text=True)
@@ -34,7 +43,7 @@ def hold(gib):
 @pytest.fixture
 def vllm(real):
     """Sessions that can start an engine."""
-    if importlib.util.find_spec("vllm") is None or not os.path.isdir(os.environ.get("TINY", "")):
+    if importlib.util.find_spec("vllm") is None or not Path(os.environ.get("TINY", "absent")).is_dir():
         pytest.skip("no GPU machine with vLLM and a tiny model in TINY")
     return real
 
@@ -53,7 +62,7 @@ def test_next(): pass
 """
     )
     run = vllm.run(text, "-v", VLLM_ENABLE_V1_MULTIPROCESSING="0")
-    print(run.output)
+    sys.stdout.write(run.output)
     assert run.code == 0
     leaks = {line["nodeid"].rpartition("::")[2]: line["leak"] for line in run.attempts if "leak" in line}
     assert list(leaks) == ["test_leaves_its_engine"]
@@ -73,7 +82,7 @@ def test_next(): pass
 """
     )
     run = vllm.run(text, "-v", VLLM_ENABLE_V1_MULTIPROCESSING="1")
-    print(run.output)
+    sys.stdout.write(run.output)
     assert run.code == 0
     (line,) = run.of("test_leaves_its_engine")
     assert line["leak"]["bytes"] == pytest.approx(0.15 * gpu_bytes, rel=0.1)
@@ -98,8 +107,8 @@ def test_beside_a_holder():
 """
     )
     run = vllm.run(text, "-v", "--gpu-guard-tune", VLLM_ENABLE_V1_MULTIPROCESSING=multiprocessing)
-    print(run.output)
+    sys.stdout.write(run.output)
     assert run.code == 0
     tuned = run.of("test_beside_a_holder")[0]["tuned"]
     assert tuned["from"] == 0.9
-    assert 0.3 < tuned["to"] < 0.4
+    assert 0.35 < tuned["to"] < 0.42

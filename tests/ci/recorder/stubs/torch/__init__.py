@@ -15,9 +15,9 @@ MIB = 2**20
 CONTEXT = 520 * MIB
 TOTAL, RESERVED = 23_000 * MIB, 400 * MIB
 
-_live = 0
-_cached = 0
-_started = False
+here = SimpleNamespace(live=0, cached=0, started=False)
+"""This process: bytes in tensors, bytes in the cache, and whether it has used the GPU."""
+
 unlisted = False
 children: dict[int, int] = {}
 strangers: dict[int, int] = {1: 0}
@@ -26,8 +26,8 @@ strangers: dict[int, int] = {1: 0}
 def publish() -> None:
     """Write what the driver would list now."""
     lines = [f"gpu GPU-stub-0 {TOTAL} {RESERVED} 0"]
-    if _started:
-        lines.append(f"process {os.getpid()} {CONTEXT + _live + _cached}")
+    if here.started:
+        lines.append(f"process {os.getpid()} {CONTEXT + here.live + here.cached}")
     lines += [f"process {pid} {size}" for pid, size in {**children, **strangers}.items() if size]
     if unlisted:
         total = sum(int(line.split()[2]) for line in lines[1:])
@@ -39,17 +39,15 @@ def publish() -> None:
 
 class _Storage:
     def __init__(self, size: int) -> None:
-        global _live, _cached, _started
         self.size = size
-        _started = True
-        _cached = max(0, _cached - size)
-        _live += size
+        here.started = True
+        here.cached = max(0, here.cached - size)
+        here.live += size
         publish()
 
     def __del__(self) -> None:
-        global _live, _cached
-        _live -= self.size
-        _cached += self.size
+        here.live -= self.size
+        here.cached += self.size
         publish()
 
     def nbytes(self) -> int:
@@ -84,19 +82,18 @@ def empty(*shape: int) -> Tensor:
 
 
 def _empty_cache() -> None:
-    global _cached
-    _cached = 0
+    here.cached = 0
     publish()
 
 
 def _stats(device: int) -> dict[str, dict[str, dict[str, int]]]:
     assert device == 0
-    counted = {"allocated_bytes": _live, "reserved_bytes": _live + _cached}
+    counted = {"allocated_bytes": here.live, "reserved_bytes": here.live + here.cached}
     return {name: {"all": {"current": size}} for name, size in counted.items()}
 
 
 cuda = SimpleNamespace(
-    is_initialized=lambda: _started,
+    is_initialized=lambda: here.started,
     device_count=lambda: 1,
     empty_cache=_empty_cache,
     memory_stats_as_nested_dict=_stats,
