@@ -81,6 +81,11 @@ class Run:
         """All attempts of the test of this name."""
         return [line for line in self.attempts if line["nodeid"].rpartition("::")[2] == name]
 
+    @property
+    def leaks(self) -> dict[str, dict[str, Any]]:
+        """The leak of each test that has one."""
+        return {line["nodeid"].rpartition("::")[2]: line["leak"] for line in self.attempts if "leak" in line}
+
     @cached_property
     def junit(self) -> dict[str, Element]:
         """The test cases of the only JUnit file, by name."""

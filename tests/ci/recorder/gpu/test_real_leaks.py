@@ -73,16 +73,11 @@ EXPECTED = {
 }
 
 
-@pytest.fixture(scope="module")
-def leaks_of():
-    return lambda run: {line["nodeid"].rpartition("::")[2]: line["leak"] for line in run.attempts if "leak" in line}
-
-
-def test_leaks_are_named_right_and_innocents_are_not(real, leaks_of):
+def test_leaks_are_named_right_and_innocents_are_not(real):
     run = real.run(SCRIPT, "-v")
     sys.stdout.write(run.output)
     assert run.code == 0
-    found = leaks_of(run)
+    found = run.leaks
     assert set(found) == set(EXPECTED)
     for name, expected in EXPECTED.items():
         assert found[name]["bytes"] == pytest.approx(expected, rel=0.05), name
@@ -116,8 +111,8 @@ def test_it():
     assert any(holder["pid"] == run.lines[0]["pid"] for holder in run.attempts[0]["holders"])
 
 
-def test_cleaning_gives_the_cache_back(real, leaks_of):
+def test_cleaning_gives_the_cache_back(real):
     run = real.run(SCRIPT, "-k", "innocent or leaks_a_tensor", "--gpu-guard-clean")
-    assert list(leaks_of(run)) == ["test_leaks_a_tensor"]
+    assert list(run.leaks) == ["test_leaks_a_tensor"]
     (memory, *_) = run.of("test_innocent")[0]["memory"]
     assert memory["torch_reserved_after"] < 0.2 * GIB

@@ -64,7 +64,7 @@ def test_next(): pass
     run = vllm.run(text, "-v", VLLM_ENABLE_V1_MULTIPROCESSING="0")
     sys.stdout.write(run.output)
     assert run.code == 0
-    leaks = {line["nodeid"].rpartition("::")[2]: line["leak"] for line in run.attempts if "leak" in line}
+    leaks = run.leaks
     assert list(leaks) == ["test_leaves_its_engine"]
     assert leaks["test_leaves_its_engine"]["bytes"] == pytest.approx(
         0.15 * gpu_bytes, rel=0.1
