@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from . import limits
+from .controls import Controls
 from .problems import Problems
 
 _MARKS = (
@@ -26,8 +27,6 @@ _TEXT = re.compile(
     re.IGNORECASE,
 )
 _WIDE = re.compile(r"utf[-_]?(16|32)([-_]?[lb]e)?|ucs[-_]?[24]", re.IGNORECASE)
-# Control characters that XML 1.0 does not allow, mapped so that a table look-up over bytes finds one.
-_CONTROLS = bytes(0x20 if code < 0x20 and code not in b"\t\n\r" else code for code in range(256))
 _FORBIDDEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _FALLBACK = "flake-report-latin-1"
 
@@ -83,6 +82,7 @@ def _unknown(name: str, problems: Problems) -> str:
 def text_blocks(raw: Iterable[bytes], problems: Problems) -> Iterator[str]:
     """Blocks of bytes as text with the line ends of XML (line feed alone); what cannot be decoded is told."""
     decoder: codecs.IncrementalDecoder | None = None
+    has_controls = Controls()
     encoding, offset, ends_in_return = "", 0, False
     for block in raw:
         first = decoder is None
@@ -107,7 +107,7 @@ def text_blocks(raw: Iterable[bytes], problems: Problems) -> Iterator[str]:
             text = text[:-1]
         if "\r" in text:
             text = text.replace("\r\n", "\n").replace("\r", "\n")
-        if block.translate(_CONTROLS) is not block and (found := _FORBIDDEN.search(text)):
+        if has_controls(block) and (found := _FORBIDDEN.search(text)):
             # Wide encodings have zero bytes in most characters: only the text itself tells.
             problems.damage("characters that XML does not allow", f"about byte {offset + found.start():,}")
             text = text.replace("\0", "\ufffd")  # no later reader can hold it; others may be colours, and stay

@@ -16,11 +16,11 @@ from .xmlkinds import JUNIT_ROOTS, kind_of
 from .xmlscan import XmlScanner
 
 
-def read_xml(chunks: Iterable[bytes], emit: Callable[[Attempt], None]) -> ReportSummary:
+def read_xml(chunks: Iterable[bytes], emit: Callable[[Attempt], None] | None) -> ReportSummary:
     """An XML document: the attempts in it when it is JUnit, else the name of what it seems to be."""
     problems = Problems()
     held = Held()
-    builder = JunitBuilder(held, problems)
+    builder = JunitBuilder(held, problems, texts=emit is not None)
     scanner = XmlScanner(builder, problems)
     resolver = Resolver(emit, problems)
     overflowed = False

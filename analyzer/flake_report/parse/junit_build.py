@@ -8,7 +8,7 @@ from . import limits
 from .excerpt import Excerpt, clip
 from .junit_case import EARLIER, FINAL, NO_SUITE, ONE_ATTEMPT, PASSED, SKIPS, Case, Part, Suite, category
 from .junit_dialect import Dialect, dialect_of, is_go_property, is_googletest, own_property
-from .junit_held import Entry, Held
+from .junit_held import Held
 from .junit_simple import KEYS, Patterns, Run, kept_output, patterns, run_length, simple
 from .junit_values import count
 from .problems import Problems
@@ -46,7 +46,7 @@ class OpenCase:
 class JunitBuilder:
     """Told of elements by a reader, hands cases to `held`; counts elements by the usual convention on the way."""
 
-    def __init__(self, held: Held, problems: Problems) -> None:
+    def __init__(self, held: Held, problems: Problems, *, texts: bool) -> None:
         self.wants_text = False
         self.suites = 0
         self.counts = {"p": 0, "f": 0, "e": 0, "s": 0}
@@ -55,6 +55,7 @@ class JunitBuilder:
         self.uncertain = False
         """Whether some elements may be reruns: a suite that is not pytest's, or has not as many cases as it says."""
         self._held = held
+        self._texts = texts
         self._problems = problems
         self._depth = 0
         self._root: dict[str, str] | None = None
@@ -212,13 +213,14 @@ class JunitBuilder:
     def _hold(self, case: Case, inside: OpenSuite) -> None:
         size = 200 + len(case.classname) + len(case.name) + len(case.output)
         size += sum(len(part.message) + len(part.text) for part in case.parts)
-        self._add(case, size, inside)
+        self._mark(inside)
+        self._held.add(case, size)
 
-    def _add(self, entry: Entry, size: int, inside: OpenSuite) -> None:
+    def _mark(self, inside: OpenSuite) -> None:
+        """Holds the suite of what comes next, unless it is the one before."""
         if self._held_suite is not inside.suite:
             self._held_suite = inside.suite
             self._held.add(inside.suite, len(inside.suite.name))
-        self._held.add(entry, size)
 
     def bulk(self, buffer: str, at: int) -> int:
         """Simple cases from `at` on, as many as follow each other; where they end."""
@@ -226,31 +228,30 @@ class JunitBuilder:
             return at
         keys, runs, singles = self._patterns
         inside, counts, width = self._in[-1], self.counts, len(keys)
+        texts = self._texts or inside.suite.dialect is Dialect.PLAYWRIGHT
+        add, before = self._held.add, self.cases
         while True:
             run = runs.match(buffer, at)
             if run is not None:
-                text = run[0]
-                cases = run_length(text, width)
+                cases = run_length(text := run[0], width)
                 if not cases:
-                    return at
+                    break
+                self._mark(inside)
                 counts[PASSED] += cases
-                inside.cases += cases
-                inside.attempts += cases
-                self._add(Run(text, keys), len(text), inside)
+                add(Run(text, keys, cases), len(text))
                 at = run.end()
             single = singles.match(buffer, at)
-            if single is None:
-                if run is None:
-                    return at
-                continue
-            entry = simple(single, keys)
-            if entry is None:
-                return at
-            counts[entry.category] += 1
-            inside.cases += 1
-            inside.attempts += 1
-            self._add(entry, single.end() - at, inside)
-            at = single.end()
+            entry = simple(single, keys, texts=texts) if single is not None else None
+            if entry is not None and single is not None:
+                self._mark(inside)
+                counts[entry.category] += 1
+                add(entry, single.end() - at if texts else 500)
+                at = single.end()
+            elif run is None or single is not None:
+                break
+        inside.cases += self.cases - before
+        inside.attempts += self.cases - before
+        return at
 
     # Children of cases, and failures of suites
 

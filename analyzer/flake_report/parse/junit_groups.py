@@ -14,7 +14,7 @@ from . import limits
 from .junit_case import NO_SUITE, PASSED, Case, Suite
 from .junit_dialect import Dialect
 from .junit_held import Held
-from .junit_simple import Run, Simple, case_of, rows
+from .junit_simple import Run, Simple, case_of, columns
 from .junit_tries import pytest_phase
 from .problems import Problems
 
@@ -112,7 +112,8 @@ def _elements(held: Held) -> Iterator[tuple[Key | None, Suite, str, int]]:
         if isinstance(entry, Suite):
             suite = entry
         elif isinstance(entry, Run):
-            for classname, name, _time, _file in rows(entry):
+            classes, names, _times, _files = columns(entry)
+            for classname, name in zip(classes, names, strict=True):
                 if name or suite.dialect is Dialect.PYTEST:
                     yield identity(suite, classname, name) if name else None, suite, PASSED, 1
         else:

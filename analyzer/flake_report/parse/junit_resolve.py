@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import repeat
 
 from flake_report.model.results import Attempt, Outcome, Phase, TestId
 
@@ -14,12 +15,12 @@ from .junit_case import NO_SUITE, PASSED, Case, Suite
 from .junit_dialect import Dialect
 from .junit_groups import APART_BY_HOST, BAD, TEARDOWN, Group, Grouping, Key, Meaning, grouping_of, identity
 from .junit_held import Held
-from .junit_simple import Run, Simple, case_of, pass_of, rows
+from .junit_simple import Run, Simple, case_of, columns, name_of, pass_of
 from .junit_tries import tries
 from .junit_try import Try
-from .junit_values import moment, seconds
+from .junit_values import many_seconds, moment, seconds
 from .problems import Problems
-from .records import attempt_of, testid_of
+from .records import attempt_of, give_passes, nobody
 from .testid import from_junit
 
 
@@ -35,9 +36,12 @@ class Progress:
 
 
 class Resolver:
-    """Turns held cases into attempts; `tests`, `reruns` and `flaky` count what was given out."""
+    """Turns held cases into attempts; `tests`, `reruns` and `flaky` count what was given out.
 
-    def __init__(self, emit: Callable[[Attempt], None], problems: Problems) -> None:
+    Without `emit` they are counted all the same, but attempts are not made where nothing but their number is asked.
+    """
+
+    def __init__(self, emit: Callable[[Attempt], None] | None, problems: Problems) -> None:
         self.tests = 0
         self.reruns = 0
         self.flaky = 0
@@ -62,6 +66,7 @@ class Resolver:
         self._groups = grouping.groups
         self._progress, self._apart = {}, {}
         sessions: dict[int, str] = {}
+        counting = self._emit is None and not self._groups
         for entry in held:
             if isinstance(entry, Suite):
                 self._suite, self._started = entry, moment(entry.stamp)
@@ -70,24 +75,37 @@ class Resolver:
                 if entry.dialect is Dialect.PYTEST and suites > 1:
                     self._session = sessions.setdefault(entry.number, str(len(sessions) + 1))
             elif isinstance(entry, Run):
-                self._run(entry)
+                if counting and entry.named:
+                    self.tests += entry.cases
+                else:
+                    self._run(entry)
+            elif isinstance(entry, Simple):
+                if counting and name_of(entry) and self._suite.dialect is not Dialect.PLAYWRIGHT:
+                    self.tests += 1
+                else:
+                    self._case(case_of(entry))
             else:
-                self._case(case_of(entry) if isinstance(entry, Simple) else entry)
+                self._case(entry)
 
     def _run(self, run: Run) -> None:
-        emit, groups, suite = self._emit, self._groups, self._suite
-        started, session, sure, passed = self._started, self._session, self._sure, Outcome.PASSED
-        pytest = suite.dialect is Dialect.PYTEST
+        suite = self._suite
+        classes, names, times, files = columns(run)
+        plain = run.named and all(classes)
+        if plain and self._groups:
+            keys = map(identity, repeat(suite), classes, names)
+            plain = self._groups.keys().isdisjoint(keys)
+        if not plain:
+            for row in zip(classes, names, times, files, strict=True):
+                self._case(pass_of(*row))
+            return
+        self.tests += run.cases
+        if self._emit is None:
+            return
+        if suite.dialect is Dialect.PYTEST:
+            classes = [one.removeprefix("tests.") for one in classes]
         apart = suite.hostname if suite.dialect in APART_BY_HOST else ""
-        tests = 0
-        for classname, name, time, file in rows(run):
-            if not name or not classname or (groups and identity(suite, classname, name) in groups):
-                self._case(pass_of(classname, name, time, file))
-                continue
-            tests += 1
-            test = testid_of(classname.removeprefix("tests.") if pytest else classname, name, apart)
-            emit(attempt_of(test, passed, 0, sure, None, seconds(time), started, "", "", file, session))
-        self.tests += tests
+        rest = (self._sure, self._started, self._session)
+        give_passes(self._emit, apart, rest, zip(classes, names, many_seconds(times), files, strict=True))
 
     def _case(self, case: Case) -> None:
         suite = self._suite
@@ -149,8 +167,9 @@ class Resolver:
             self.flaky += any(one.outcome.bad for one in attempts) and any(one.outcome.good for one in attempts)
 
     def _give(self, test: TestId, case: Case, attempts: list[Try], first: int = 0) -> None:
+        emit = self._emit or nobody
         for number, one in enumerate(attempts, first):
-            self._emit(
+            emit(
                 attempt_of(
                     test,
                     one.outcome,
@@ -201,6 +220,6 @@ class Resolver:
         test = TestId(case.classname, "", "suite" if order == 1 else f"suite #{order}")
         for number, one in enumerate(tries(case._replace(category="e"), self._suite.dialect)):
             phase = one.phase or Phase.SETUP
-            self._emit(
+            (self._emit or nobody)(
                 Attempt(test, one.outcome, number, True, phase, None, self._started, one.message, one.text)  # noqa: FBT003 - in the order of the fields
             )

@@ -7,7 +7,6 @@ What these patterns match is well-formed but for what `<` and `&` may do in valu
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -22,6 +21,7 @@ from .xmltext import attribute, flaw, flaw_of_content, plain
 KEYS = frozenset({"classname", "class", "name", "time", "file", "line", "assertions"})
 _OUTPUT = ("system-out", "system-err")
 _CHILDREN = "|".join([*_OUTPUT, *FINAL, *sorted(SKIPS, reverse=True)])  # `skipped` before `skip`
+_CATEGORY = {kind: category({kind}, "", "") for kind in (*_OUTPUT, *FINAL, *SKIPS)}
 _VALUES = r'(?:\s++[\w-]++="[^"<]*+")*+'
 _CDATA = r"<!\[CDATA\[((?:[^\]]++|\](?!\]>))*+)\]\]>"
 
@@ -31,6 +31,12 @@ class Run(NamedTuple):
 
     text: str
     keys: tuple[str, ...]
+    cases: int
+
+    @property
+    def named(self) -> bool:
+        """Whether the cases have names; an empty one is in no run."""
+        return "name" in self.keys
 
 
 class Simple(NamedTuple):
@@ -44,6 +50,11 @@ class Simple(NamedTuple):
     keys: tuple[str, ...]
 
 
+def name_of(entry: Simple) -> str:
+    """The case's name as it is written; empty where it has none."""
+    return (entry.pieces[entry.keys.index("name")] or "") if "name" in entry.keys else ""
+
+
 class Patterns(NamedTuple):
     """What matches cases whose attributes have just these names, in this order."""
 
@@ -55,7 +66,7 @@ class Patterns(NamedTuple):
 @lru_cache(maxsize=64)
 def patterns(keys: tuple[str, ...]) -> Patterns:
     """For the keys of a case that was read before: the next ones are mostly alike."""
-    run = "".join(rf'\s++{re.escape(key)}="[^"]*+"' for key in keys)
+    run = "".join(rf'\s++{re.escape(key)}="[^"]{"+" if key == "name" else "*"}+"' for key in keys)
     values = "".join(rf'\s++{re.escape(key)}="([^"<]*+)"' for key in keys)
     child = rf"\s*+<({_CHILDREN})({_VALUES})\s*+(?:/>|>(?:([^<]*+)|{_CDATA})</\{{}}>)"
     first, second = child.format(len(keys) + 1), child.format(len(keys) + 5)
@@ -75,24 +86,30 @@ def run_length(run: str, width: int) -> int:
     return cases
 
 
-def simple(found: re.Match[str], keys: tuple[str, ...]) -> Simple | None:
-    """A case of the simple form; None where its text or attributes are not what XML allows."""
+def simple(found: re.Match[str], keys: tuple[str, ...], *, texts: bool) -> Simple | None:
+    """A case of the simple form, with or without its texts; None where something in it is not what XML allows."""
     pieces, width = found.groups(), len(keys)
     first, second = pieces[width], pieces[width + 4]
-    for place in (width + 2, width + 6):
-        if (text := pieces[place]) and flaw_of_content(text):
-            return None
-    for values in (*pieces[: width + 2], pieces[width + 5]):
-        if values and "&" in values and flaw(values):
-            return None
-    if _repeats(pieces[width + 1]) or _repeats(pieces[width + 5]):
+    if (text := pieces[width + 2]) and flaw_of_content(text):
         return None
-    kinds = {first, second} if second else {first}
-    return Simple(category(kinds, "", ""), pieces, keys)
+    for values in pieces[: width + 2]:
+        if "&" in values and flaw(values):
+            return None
+    if _repeats(pieces[width + 1]):
+        return None
+    if second is None:
+        what = _CATEGORY[first]
+    elif flaw_of_content(pieces[width + 6] or "") or flaw(pieces[width + 5]) or _repeats(pieces[width + 5]):
+        return None
+    else:
+        what = category({first, second}, "", "")
+    if not texts:
+        pieces = (*pieces[: width + 2], None, None, *pieces[width + 4 : width + 6], None, None)
+    return Simple(what, pieces, keys)
 
 
-def _repeats(attributes: str | None) -> bool:
-    if not attributes or attributes.count('="') < 2:
+def _repeats(attributes: str) -> bool:
+    if attributes.count('="') < 2:
         return False
     names = [name for name, _value in PAIRS.findall(attributes)]
     return len(set(names)) < len(names)
@@ -135,16 +152,25 @@ def kept_output(output: Excerpt | None, category: str) -> str:
     return text if category in "fe" or ATTACHMENT in text else ""
 
 
-def rows(run: Run) -> Iterator[tuple[str, str, str, str]]:
-    """Class, name, time and file of each case of a run."""
+class Columns(NamedTuple):
+    """The values of a run's cases, one list for each attribute."""
+
+    classes: list[str]
+    names: list[str]
+    times: list[str]
+    files: list[str]
+
+
+def columns(run: Run) -> Columns:
+    """Class, name, time and file of each case of a run; empty where the cases have none."""
     width = len(run.keys)
     values = run.text.split('"')[1::2]
     if "&" in run.text or "\n" in (joined := "".join(values)) or "\t" in joined:
         values = [attribute(value) for value in values]
-    columns = {key: values[place::width] for place, key in enumerate(run.keys)}
-    empty = [""] * (len(values) // width)
-    classes = columns.get("classname") or columns.get("class") or empty
-    return zip(classes, columns.get("name", empty), columns.get("time", empty), columns.get("file", empty), strict=True)
+    found = {key: values[place::width] for place, key in enumerate(run.keys)}
+    empty = [""] * run.cases
+    classes = found.get("classname") or found.get("class") or empty
+    return Columns(classes, found.get("name", empty), found.get("time", empty), found.get("file", empty))
 
 
 def pass_of(classname: str, name: str, time: str, file: str) -> Case:

@@ -56,9 +56,9 @@ def _final(case: Case, parts: list[Part], dialect: Dialect) -> Try:
             outcome = Outcome.XPASSED
         phase = Phase.COLLECT if skip and skip.message == _COLLECTION[1] else _own_phase(case)
         return Try(outcome, phase, case.time, case.stamp, (skip.message or first_line(skip.text)) if skip else "")
-    main = next((part for part in bad if part.kind == "failure"), bad[0])
+    main = bad[0] if len(bad) == 1 else next((part for part in bad if part.kind == "failure"), bad[0])
     outcome = Outcome.ERROR if case.category == ERROR else Outcome.FAILED
-    phase, message = None, next((one.message for one in (main, *bad) if one.message), "") or _message(main)
+    phase, message = None, main.message or next((one.message for one in bad if one.message), "") or _message(main)
     if dialect is Dialect.PYTEST:
         phase, message = pytest_phase(main.kind, message)
     elif dialect is Dialect.GO and message == "Failed":
@@ -66,12 +66,12 @@ def _final(case: Case, parts: list[Part], dialect: Dialect) -> Try:
     if _CRASH.match(message) or main.type == Outcome.CRASHED:
         outcome, phase = Outcome.CRASHED, None
     phase = _own_phase(case) or phase
-    texts = [part.text.strip() for part in (main, *(part for part in bad if part is not main))]
-    text = "\n".join(piece for piece in (*texts, case.output.strip()) if piece)
+    texts = [main.text, *(part.text for part in bad if part is not main), case.output]
+    text = "\n".join([piece for piece in map(str.strip, texts) if piece])
     message = message or first_line(text)
     # Two failures may be two checks of one attempt, or two attempts: some tools write the one, some the other.
-    same_kind = len({part.kind for part in bad}) < len(bad)
-    known = not same_kind or ONE_ATTEMPT in case.facts or dialect in (Dialect.PYTEST, Dialect.GO)
+    alike = len(bad) > 1 and len({part.kind for part in bad}) < len(bad)
+    known = not alike or ONE_ATTEMPT in case.facts or dialect in (Dialect.PYTEST, Dialect.GO)
     return Try(outcome, phase, case.time, case.stamp, message, text, known)
 
 

@@ -10,23 +10,28 @@ from flake_report.model.results import Attempt, ParseWarning, ReportSummary
 from .attempts_file import read_attempts
 from .collector_json import read_collector
 from .junit import read_xml
+from .records import nobody
 from .sniff import Shape, shape_of
 
 _HEAD = 4096
-_READERS = {Shape.XML: read_xml, Shape.ATTEMPTS: read_attempts, Shape.LIST: read_collector}
 
 
-def read_report(name: str, chunks: Iterable[bytes], emit: Callable[[Attempt], None]) -> ReportSummary:
+def read_report(name: str, chunks: Iterable[bytes], emit: Callable[[Attempt], None] | None) -> ReportSummary:
     """Reads a result file of any kind; `emit` is given each attempt, those of one test in order, numbered from 0.
+
+    Without `emit` the file is only counted, with the same summary in less time.
 
     Never raises, whatever the bytes. The summary's `kind` is `junit`, `attempts`, `collector`, or for what holds no
     test results the name of what it seems to be; that is never `complete`.
     """
     head, chunks = _head(iter(chunks))
     shape, kind = shape_of(head)
-    reader = _READERS.get(shape)
-    if reader is not None:
-        return reader(chunks, emit)
+    if shape is Shape.XML:
+        return read_xml(chunks, emit)
+    if shape is Shape.ATTEMPTS:
+        return read_attempts(chunks, emit or nobody)
+    if shape is Shape.LIST:
+        return read_collector(chunks, emit or nobody)
     for _rest in chunks:  # a pipe must be drained
         pass
     ending = name.rpartition(".")[2].lower()
