@@ -44,7 +44,7 @@ def test_an_escaped_mark_is_the_mark():
 @pytest.mark.parametrize(
     "source",
     ["a(?=b)", "a(?!b)", "(?<=a)b", "(?<!a)b", r"(a)\1", "(?P<x>a)(?P=x)", "a++", "a(?s:b)", "a(", "a)", "[a", "a\\",
-     "*a", r"a\p", "[é]", "a{600}", "(a+)+", "(a*)*", "(?:a|b+)*", r"(\s+\s*)+"],
+     "*a", r"a\p", "[é]", "a{600}", "(a+)+", "(a*)*", "(?:a|b+)*", r"(\s+\s*)+", "a[[]", "a[x--y]"],
 )  # fmt: skip
 def test_what_one_engine_does_not_take_or_what_explodes_is_refused(source):
     with pytest.raises(PatternError):

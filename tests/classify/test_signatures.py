@@ -97,6 +97,9 @@ def test_title_source_and_flags_may_be_left_out(make_table):
             {"pattern": "frobnicator|.*"}, "it has no word that every match must hold", id="one side without a word"
         ),
         pytest.param(
+            {"example": "raise Error('frobnicator exploded')"}, "does not match its own example", id="source as example"
+        ),
+        pytest.param(
             {"pattern": "frobnicator imploded"}, "'mine' does not match its own example", id="the wrong example"
         ),
     ],

@@ -9,6 +9,7 @@ import pytest
 from flake_report.classify.scan import Scan
 from flake_report.classify.verdict import causes
 from flake_report.model.failure import Blame, Cause
+from flake_report.model.joblog import JobLog
 from flake_report.parse.joblog import Outline, blocks, clean
 
 FREE = (
@@ -90,6 +91,12 @@ def test_a_green_log_full_of_errors_has_no_cause(explain):
     assert explain(*green, *passed) == ()
 
 
+def test_a_job_that_ended_with_status_0_has_no_cause(search):
+    matches = search(FREE.encode())
+    assert causes(matches, JobLog(lines=1, exit_status=0)) == ()
+    assert names(causes(matches, JobLog(lines=1, exit_status=1))) == ["free-memory-at-start"]
+
+
 def test_exceptions_that_a_job_lived_through_are_no_cause(explain):
     lived = ["Traceback (most recent call last):", "KeyError: 'a'", "ERROR: could not warm the cache, going on"]
     assert explain(*lived, *["all is well"] * 60) == ()
@@ -153,6 +160,11 @@ def test_an_unknown_failure_is_titled_by_what_it_says_and_grouped(explain):
     assert one[0].title == "KeyError: 'row # of x.csv'"
     assert one[0].fingerprint == other[0].fingerprint != ""
     assert one[0].test == "tests/test_a.py::test_bad"
+
+
+def test_the_title_of_a_long_message_is_shortened(explain):
+    found = explain(f"ValueError: {'so many words ' * 40}", RED)
+    assert (len(found[0].title) <= 120, found[0].title[-1]) == (True, "…")
 
 
 def test_known_failures_have_no_fingerprint(explain):

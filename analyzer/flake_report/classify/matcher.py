@@ -24,24 +24,22 @@ class Matcher:
     """Finds in bytes where rows may match, and decides on text. Safe to share: each scan makes its own scratch."""
 
     def __init__(self, rows: Sequence[Signature], prefilters: Sequence[Prefilter]) -> None:
-        """Compile the rows. Raises `hyperscan.error` where hyperscan refuses one of them."""
         self._rows = rows
         self._prefilters = prefilters
         self._expressions: dict[int, re.Pattern[str]] = {}
         self._wanted = [(text, row) for row, one in enumerate(prefilters) for text in one.texts]
         self._database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
-        if rows:
-            self._database.compile(
-                expressions=[text.text for text, _ in self._wanted],
-                ids=list(range(len(self._wanted))),
-                elements=len(self._wanted),
-                flags=[hyperscan.HS_FLAG_CASELESS if prefilters[row].caseless else 0 for _, row in self._wanted],
-                literal=True,
-            )
+        self._database.compile(
+            expressions=[text.text for text, _ in self._wanted],
+            ids=list(range(len(self._wanted))),
+            elements=len(self._wanted),
+            flags=[hyperscan.HS_FLAG_CASELESS if prefilters[row].caseless else 0 for _, row in self._wanted],
+            literal=True,
+        )
 
     def nominate(self, data: bytes, seen: Nominate) -> None:
         """Report each place where a row may match."""
-        if not self._rows or not data:
+        if not data:
             return
 
         # hyperscan keeps no reference to its callback, so it must outlive the call under a name.

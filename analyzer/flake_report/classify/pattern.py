@@ -21,6 +21,8 @@ _MOST_OPEN = 6
 _QUANTIFIER = re.compile(r"([*+?]|\{(\d+)(,(\d*))?\})([?+]?)")
 _GROUP_OPEN = re.compile(r"\((\?:|\?P<[A-Za-z_]\w*>|(?!\?))")
 _CLASS = re.compile(r"\[\^?(?:\\.|[^\\])(?:\\.|[^\]\\])*\]")
+_SET_OPERATION = re.compile(r"(?<!\\)\[|--|&&|~~|\|\|")
+"""What `re` warns of in a class, for it may come to mean more."""
 _SETS = frozenset("dDwWsS")
 _CONTROL = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v"}
 
@@ -55,11 +57,6 @@ class CharSet:
     def breaks(self) -> bool:
         """Whether the set takes a line break: a place where a message may go on in the next line."""
         return self.source == r"\s"
-
-    @property
-    def wide(self) -> bool:
-        """Whether a repeat of the set runs through a whole line: it takes a blank as well as a letter."""
-        return re.match(f"(?:{self.source})", " ") is not None and re.match(f"(?:{self.source})", "a") is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +151,8 @@ class _Reader:
         found = _CLASS.match(self.source, self.at)
         if found is None:
             raise PatternError("a character class is not closed")
+        if _SET_OPERATION.search(found.group(), 1):
+            raise PatternError("a character class holds '[' or a doubled mark; put a backslash before it")
         if not found.group().isascii():
             raise PatternError("a character class holds a character that is not ASCII; write alternatives instead")
         self.at = found.end()

@@ -37,7 +37,7 @@ _COST_OF_KEY = 0.05
 _ESCAPES = ("\x1b", "^[")
 _ESCAPE_ENDS = ("m", "K", "B", "\\", "\x07")  # colours, erasing, character sets, links, stamps
 _LINE_ENDS = ("\n", "\r")
-_BLANKS = ("  ", "\t")
+_BLANKS = ("  ", " \t", "\t")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from hashlib import sha256
 
-import hyperscan
-
 from flake_report.errors import FlakeReportError
 from flake_report.model.failure import Blame, Signature
 
@@ -50,7 +48,7 @@ def parse_table(text: str, name: str) -> SignatureTable:
     rows = tuple(_row(entry, place) for entry, place in _entries(text, name))
     _refuse_twins(rows, name)
     prefilters = tuple(_prefilter(row, name) for row in rows)
-    table = SignatureTable(rows, _digest(rows), _matcher(rows, prefilters, name), prefilters)
+    table = SignatureTable(rows, _digest(rows), Matcher(rows, prefilters), prefilters)
     _prove_examples(table, name)
     return table
 
@@ -135,24 +133,6 @@ def _prefilter(row: Signature, name: str) -> Prefilter:
         return prefilter(parse_pattern(row.pattern))
     except (re.error, PatternError) as error:
         raise FlakeReportError(f"{name}, row {row.name!r}: the pattern is refused: {error}; rewrite it") from error
-
-
-def _matcher(rows: Sequence[Signature], prefilters: Sequence[Prefilter], name: str) -> Matcher:
-    try:
-        return Matcher(rows, prefilters)
-    except hyperscan.error:
-        for row, one in zip(rows, prefilters, strict=True):
-            _refuse_what_hyperscan_refuses(row, one, name)
-        raise
-
-
-def _refuse_what_hyperscan_refuses(row: Signature, one: Prefilter, name: str) -> None:
-    try:
-        Matcher((row,), (one,))
-    except hyperscan.error as error:
-        raise FlakeReportError(
-            f"{name}, row {row.name!r}: hyperscan refuses the pattern: {error}; simplify it"
-        ) from error
 
 
 def _prove_examples(table: SignatureTable, name: str) -> None:
