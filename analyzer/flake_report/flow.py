@@ -55,6 +55,8 @@ def explain(blob: Blob, table: SignatureTable) -> Explanation:
     """What one job log says of its job."""
     damage: list[str] = []
     log, found = read_log(blob, table, damage.append)
+    if not log.lines:
+        damage.append("is empty")
     return Explanation(
         log=blob.name,
         exit_status=log.exit_status,

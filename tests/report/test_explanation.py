@@ -101,6 +101,19 @@ def test_a_green_log_says_that_nothing_failed() -> None:
     assert headline(explanation(exit_status=0, failed=0)).plain.startswith("✓ exit 0")
 
 
+def test_a_log_that_does_not_tell_its_end_does_not_look_green() -> None:
+    nothing = explanation(exit_status=None, sessions=0, passed=0, failed=0)
+    assert headline(nothing).plain == "– no failure found; this log does not say how its job ended"
+
+
+def test_an_allocation_that_failed_gets_no_advice_on_a_setting() -> None:
+    # As torch says: 4.39 GiB tried on GPU 0, whose total capacity is 22.30 GiB, of which 2.94 GiB is free.
+    captures = {"device": "0", "free_gib": 2.94, "total_gib": 22.30, "requested_gib": 4.39}
+    assert memory_line(captures) == "2.94 of 22.30 GiB free · asked 4.39 more · short by 1.45"
+    assert advice(cause(captures=captures)) == "find what holds the memory"
+    assert "GPU 0" in printed(explanation(cause(captures=captures)))
+
+
 def test_a_red_log_without_a_known_cause_does_not_look_green() -> None:
     assert headline(explanation(exit_status=1, failed=0)).plain.startswith("? exit 1")
     assert headline(explanation(exit_status=None, failed=2)).plain.startswith("?")

@@ -14,6 +14,8 @@ from flake_report.report.words import plural
 from .options import format_option, load_config, signatures_option, user_signatures
 from .terminal import console, show, warn
 
+NOUNS = {"builds": "build", "jobs": "job", "attempts": "attempt", "matches": "recognised failure"}
+
 SHOWN_WARNINGS = 20
 """Warnings that are printed; of a large history with many, the first tell the kind and the rest are counted."""
 
@@ -67,6 +69,6 @@ def command(sources: tuple[str, ...], store: str | None, form: str, signatures: 
     if form == "json":
         click.echo(json.dumps({"store": path, **totals, "warnings": warnings}, indent=1))
     else:
-        counted = " · ".join(f"{count:,} {name}" for name, count in totals.items())
+        counted = " · ".join(plural(count, NOUNS[name]) for name, count in totals.items())
         show(f"{counted} → {path}" + (f" · {plural(warnings, 'warning')}" if warnings else ""))
     return status

@@ -41,7 +41,7 @@ def command(files: tuple[str, ...], form: str) -> int:
         click.echo(json.dumps({"files": [summary.to_json(*one) for one in read]}, indent=1, ensure_ascii=False))
     else:
         if read:
-            show(summary.to_text(read))
+            show(*summary.to_text(read))
         for name, one in read:
             for warning in one.warnings:
                 warn(f"{name}: {warning}")

@@ -13,14 +13,18 @@ PLAIN_WIDTH = 120
 def show(*parts: RenderableType) -> None:
     """Print for people; colour only where a terminal can show it, and no blanks at line ends where none can."""
     terminal = console()
-    printable = [Text(part) if isinstance(part, str) else part for part in parts]
     if terminal.is_terminal:
-        terminal.print(*printable, sep="\n")
+        _print(terminal, parts)
         return
     with terminal.capture() as captured:
-        terminal.print(*printable, sep="\n")
+        _print(terminal, parts)
     for line in captured.get().splitlines():
         click.echo(line.rstrip())
+
+
+def _print(terminal: Console, parts: tuple[RenderableType, ...]) -> None:
+    for part in parts:  # one by one: printed together, texts would lose how each wants to be wrapped
+        terminal.print(Text(part) if isinstance(part, str) else part, crop=False)
 
 
 def console(*, stderr: bool = False) -> Console:

@@ -76,6 +76,8 @@ def headline(explanation: Explanation) -> Text:
     if failed:
         parts.append("no known cause in this log")
         return Text.assemble(("? ", "bold yellow"), (" · ".join(parts), "bold"))
+    if explanation.exit_status is None and not explanation.sessions:
+        return Text.assemble(("– ", "bold"), ("no failure found; this log does not say how its job ended", "bold"))
     parts.append("nothing failed")
     return Text.assemble(("✓ ", "bold green"), (" · ".join(parts), "bold"))
 
@@ -99,28 +101,34 @@ def _facts(cause: Cause) -> Table:
         grid.add_row("test", Text(cause.test))
     memory = memory_line(cause.captures)
     if memory:
-        grid.add_row(str(cause.captures.get("device", "device")), memory)
+        grid.add_row(_device(cause.captures), memory)
     else:
         grid.add_row("says", Text(_shorten(cause.text)))
     grid.add_row("do", Text(advice(cause)))
     return grid
 
 
+def _device(captures: Mapping[str, Captured]) -> str:
+    """The device as the log names it; a bare index, as torch prints it, gets a word."""
+    device = str(captures.get("device", "device"))
+    return f"GPU {device}" if device.isdigit() else device
+
+
 def memory_line(captures: Mapping[str, Captured]) -> str:
-    """The numbers of a refused engine start in one line; empty where the captures are not those."""
+    """The numbers of a refused engine start, or allocation, in one line; empty where the captures are not those."""
     free, total, requested = (captures.get(name) for name in ("free_gib", "total_gib", "requested_gib"))
     if not (isinstance(free, float | int) and isinstance(total, float | int) and isinstance(requested, float | int)):
         return ""
     line = f"{free:.2f} of {total:.2f} GiB free · asked {requested:.2f}"
-    if (utilization := captures.get("utilization")) is not None:
-        line += f" (utilization {utilization})"
+    utilization = captures.get("utilization")
+    line += " more" if utilization is None else f" (utilization {utilization})"
     return f"{line} · short by {max(requested - free, 0):.2f}"
 
 
 def advice(cause: Cause) -> str:
-    """What to do, with the largest setting that the memory seen would have allowed where that can be told."""
+    """What to do; where a setting asked for too much, also the largest that the memory seen would have allowed."""
     free, total = cause.captures.get("free_gib"), cause.captures.get("total_gib")
-    if not (memory_line(cause.captures) and isinstance(free, float | int) and isinstance(total, float | int)):
+    if "utilization" not in cause.captures or not isinstance(free, float | int) or not isinstance(total, float | int):
         return cause.hint
     return f"{largest_utilization(free, total):.2f} is the most that would have started; {cause.hint}"
 

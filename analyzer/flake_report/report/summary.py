@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from rich.table import Table
 from rich.text import Text
 
 from flake_report.model.results import ReportSummary
@@ -32,16 +31,12 @@ def to_json(name: str, summary: ReportSummary) -> dict[str, object]:
     }
 
 
-def to_text(read: Iterable[tuple[str, ReportSummary]]) -> Table:
-    """One line a file."""
-    grid = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
-    grid.add_column("kind")
-    for count in COUNTS:
-        grid.add_column(count, justify="right")
-    grid.add_column("complete")
-    grid.add_column("file", overflow="fold", ratio=1)
+def to_text(read: Iterable[tuple[str, ReportSummary]]) -> Iterator[Text]:
+    """One line a file, as long as its name: nothing is folded, so that a name can be copied."""
+    heading = "".join(f"{count:>9}" for count in COUNTS)
+    yield Text(f"{'kind':<10}{heading}  complete  file", style="dim", no_wrap=True, overflow="ignore")
     for name, summary in read:
-        counts = [f"{getattr(summary, count):,}" for count in COUNTS]
-        complete = Text("yes") if summary.complete else Text("NO", style="bold red")
-        grid.add_row(summary.kind, *counts, complete, name)
-    return grid
+        counts = "".join(f"{getattr(summary, count):>9,}" for count in COUNTS)
+        line = Text(f"{summary.kind:<10}{counts}  ", no_wrap=True, overflow="ignore")
+        line.append("yes     " if summary.complete else "NO      ", style="" if summary.complete else "bold red")
+        yield line.append(f"  {name}")
