@@ -24,7 +24,9 @@ def show(*parts: RenderableType) -> None:
 
 def _print(terminal: Console, parts: tuple[RenderableType, ...]) -> None:
     for part in parts:  # one by one: printed together, texts would lose how each wants to be wrapped
-        terminal.print(Text(part) if isinstance(part, str) else part, crop=False)
+        text = Text(part) if isinstance(part, str) else part
+        whole = isinstance(text, Text) and text.no_wrap  # rich wraps such a text all the same unless it is told here
+        terminal.print(text, crop=False, no_wrap=whole or None, overflow="ignore" if whole else None)
 
 
 def console(*, stderr: bool = False) -> Console:
