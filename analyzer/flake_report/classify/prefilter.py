@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import count, pairwise
 
 from .pattern import Pattern, PatternError
-from .words import GOOD, Choice, Piece, Token, breaks, pieces, runs
+from .words import COLOURED, GOOD, Choice, Piece, Token, breaks, pieces, runs
 
 _LEAST = 2.0
 """A score below which a text would nominate half the log."""
@@ -31,6 +31,8 @@ _MOST_SEQUENCES = 4000
 _SHORT = 3
 _COST_OF_SHORT = 1.5
 """What it costs a key to begin with a word of fewer than three letters, which ends many a coloured text."""
+_LONG = 5
+"""Letters of a word that is rare right behind an escape; a shorter one ends many a word."""
 _COST_OF_KEY = 0.05
 """What each further key of a row costs: of equals, the fewer win."""
 
@@ -66,32 +68,44 @@ class _Key:
     nearby: tuple[str, ...]
 
     def texts(self) -> Iterator[Text]:
-        """The key in one piece, and what is left of it where an escape, blanks or a line end interrupt it."""
-        nearby = tuple(word.encode() for word in self.nearby)
-        yield Text("".join(token.text for token in self.tokens).encode(), nearby)
-        if not self.tokens[0].word:
-            yield from self._after_interruption(nearby)
-        yield from self._before_interruption(nearby)
+        """The key in one piece, and what is left of it where an escape, blanks or a line end interrupt it.
 
-    def _before_interruption(self, nearby: tuple[bytes, ...]) -> Iterator[Text]:
-        """What stands intact before the leftmost interruption, and how that begins."""
+        What stands intact before the leftmost interruption is looked for, with the begin of that; behind a first word
+        that tools like to colour, and behind marks, what follows the interruption, with its end.
+        """
+        yield Text("".join(token.text for token in self.tokens).encode(), self._words(self.nearby))
+        first, *rest = self.tokens
+        if not first.word:
+            yield from self._interrupted(self.tokens, ())
+        elif first.score <= COLOURED and len(rest) > 1 and len(rest[1].text) >= _LONG and not rest[0].breaks:
+            yield from self._interrupted(tuple(rest), (first.text,))
+        else:
+            yield from self._before_interruption(self.tokens, ())
+
+    def _interrupted(self, tokens: tuple[Token, ...], nearby: tuple[str, ...]) -> Iterator[Text]:
+        """For tokens that begin between words."""
+        mark, word = tokens[0], tokens[1].text if len(tokens) > 1 else ""
+        ends = _ESCAPE_ENDS + (_BLANKS if mark.loose else ())
+        for end in ends:
+            for at in range(len(mark.text) + 1):
+                yield Text((end + mark.text[at:] + word).encode(), self._words((*self.nearby, *nearby)))
+        yield from self._before_interruption(tokens, nearby)
+
+    def _before_interruption(self, tokens: tuple[Token, ...], nearby: tuple[str, ...]) -> Iterator[Text]:
         before = ""
-        for place, (token, following) in enumerate(pairwise(self.tokens)):
+        for place, (token, following) in enumerate(pairwise(tokens)):
             before += token.text
             if token.word:
-                words = nearby + tuple(one.text.encode() for one in self.tokens[place + 1 :] if one.word)
-                ends = _ESCAPES + (_LINE_ENDS if following.breaks else ())
+                words = self._words((*self.nearby, *nearby, *(one.text for one in tokens[place + 1 :] if one.word)))
                 for at in range(len(following.text) + 1):
                     blank = following.loose and following.text[at : at + 1] == " "
-                    for end in ends + (_BLANKS if blank else ()):
+                    ends = _ESCAPES + (_LINE_ENDS if following.breaks else ()) + (_BLANKS if blank else ())
+                    for end in ends:
                         yield Text((before + following.text[:at] + end).encode(), words)
 
-    def _after_interruption(self, nearby: tuple[bytes, ...]) -> Iterator[Text]:
-        """The first word behind a mark, where an escape ends before it."""
-        mark, word = self.tokens[0].text, self.tokens[1].text if len(self.tokens) > 1 else ""
-        for end in _ESCAPE_ENDS:
-            for at in range(len(mark) + 1):
-                yield Text((end + mark[at:] + word).encode(), nearby)
+    @staticmethod
+    def _words(words: tuple[str, ...]) -> tuple[bytes, ...]:
+        return tuple(word.encode() for word in words)
 
 
 def prefilter(pattern: Pattern) -> Prefilter:

@@ -16,6 +16,8 @@ GOOD = 12.0
 _OF_COMMON = 2.0
 _OF_SHOUT = 3.0
 """A common word in capitals: levels and outcomes."""
+COLOURED = _OF_SHOUT
+"""Words up to this score are those that tools like to colour: levels, outcomes, process names."""
 _OF_PROSE = 8.0
 """The most that a word of letters alone can score: other lines may hold it too."""
 _PER_MIXED = 3.0
@@ -34,7 +36,7 @@ _WORDS = """
     could cannot Could Cannot unable Unable found more than after before while when all any some must should
     build image name version package module task Task worker server host path url http https com org git
     message type value size memory device GPU CUDA time seconds new set get use used out up into end start started
-    api data log import export python pip main request requests response
+    api data log import export loading Loading python pip main request requests response
 """
 _COMMON = frozenset(_WORDS.split())
 
