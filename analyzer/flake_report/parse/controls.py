@@ -17,7 +17,7 @@ class Controls:
 
     def __init__(self) -> None:
         self._asked = 0
-        self._scan: Callable[[bytes], bool] = _translated
+        self._scan: Callable[[bytes], bool] = translated
 
     def __call__(self, block: bytes) -> bool:
         self._asked += 1
@@ -26,7 +26,8 @@ class Controls:
         return self._scan(block)
 
 
-def _translated(block: bytes) -> bool:
+def translated(block: bytes) -> bool:
+    """The plain way: whether a table of bytes, applied, changes any."""
     return block.translate(_SPACED) is not block  # bytes that no change applies to come back themselves
 
 

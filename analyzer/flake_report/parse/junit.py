@@ -9,11 +9,31 @@ from flake_report.model.results import Attempt, ReportSummary
 from . import limits
 from .decode import blocks, text_blocks
 from .junit_build import JunitBuilder
+from .junit_groups import Names
 from .junit_held import Held
+from .junit_quick import Quick, read_quick
 from .junit_resolve import Resolver
 from .problems import Problems
 from .xmlkinds import JUNIT_ROOTS, kind_of
 from .xmlscan import XmlScanner
+
+
+def read_small_xml(data: bytes, emit: Callable[[Attempt], None] | None) -> ReportSummary | None:
+    """A small document in the plainest form; None where it is not in that form, to be read by `read_xml`."""
+    problems = Problems()
+    resolver = Resolver(emit, problems)
+    if emit is None:
+        names = Names()
+        found = read_quick(data, names.add, texts=False)
+        if found is not None and names.differ(found.cases):
+            resolver.tests = found.cases
+            return _summary("junit", found, resolver, problems)
+    held = Held()
+    found = read_quick(data, held.add, texts=True)
+    if found is None:
+        return None
+    resolver.give_out(held, cases=found.cases, compare=True, suites=found.filled)
+    return _summary("junit", found, resolver, problems)
 
 
 def read_xml(chunks: Iterable[bytes], emit: Callable[[Attempt], None] | None) -> ReportSummary:
@@ -42,17 +62,22 @@ def read_xml(chunks: Iterable[bytes], emit: Callable[[Attempt], None] | None) ->
     # A large pytest suite that holds just what it counts is taken at its word.
     compare = not overflowed and (builder.uncertain or builder.cases <= limits.EXACT_CASES)
     resolver.give_out(held, cases=builder.cases, compare=compare, suites=builder.filled, sure=not overflowed)
+    return _summary(kind, builder, resolver, problems)
+
+
+def _summary(kind: str, read: Quick | JunitBuilder, resolver: Resolver, problems: Problems) -> ReportSummary:
+    counts = read.counts
     return ReportSummary(
-        kind=kind,
-        suites=builder.suites,
-        cases=builder.cases,
-        passed=builder.counts["p"],
-        failed=builder.counts["f"],
-        errors=builder.counts["e"],
-        skipped=builder.counts["s"],
-        tests=resolver.tests,
-        reruns=resolver.reruns,
-        flaky=resolver.flaky,
-        complete=not problems.damaged,
-        warnings=problems.warnings(),
+        kind,
+        read.suites,
+        sum(counts.values()),
+        counts["p"],
+        counts["f"],
+        counts["e"],
+        counts["s"],
+        resolver.tests,
+        resolver.reruns,
+        resolver.flaky,
+        not problems.damaged,
+        problems.warnings(),
     )

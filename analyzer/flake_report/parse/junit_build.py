@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 from . import limits
 from .excerpt import Excerpt, clip
-from .junit_case import EARLIER, FINAL, NO_SUITE, ONE_ATTEMPT, PASSED, SKIPS, Case, Part, Suite, category
+from .junit_case import EARLIER, FINAL, NO_SUITE, ONE_ATTEMPT, SKIPS, Case, Part, Suite, category
 from .junit_dialect import Dialect, dialect_of, is_go_property, is_googletest, own_property
 from .junit_held import Held
-from .junit_simple import KEYS, Patterns, Run, kept_output, patterns, run_length, simple
+from .junit_simple import Run, Simple, Taker, kept_output
 from .junit_values import count
 from .problems import Problems
 from .xmltext import plain
@@ -66,7 +66,7 @@ class JunitBuilder:
         self._part: tuple[str, dict[str, str]] | None = None
         self._sink: Excerpt | None = None
         self._part_text: Excerpt | None = None
-        self._patterns: Patterns | None = None
+        self._taker = Taker(self.counts, self._hold_next, texts=texts)
 
     @property
     def cases(self) -> int:
@@ -173,7 +173,7 @@ class JunitBuilder:
             self._problems.note("a suite declares more tests than it holds", f"suite {suite.name[:80]}")
         if ended.parts:
             self._problems.note("a suite failed outside its cases", f"suite {suite.name[:80]}")
-            self._hold(Case(suite.name, "", "", "", "", "suite", tuple(ended.parts), "", (ONE_ATTEMPT,)), ended)
+            self._hold(Case(suite.name, "", "", "", "", "suite", tuple(ended.parts), "", (ONE_ATTEMPT,)), suite)
 
     # Cases
 
@@ -205,52 +205,34 @@ class JunitBuilder:
             output,
             (ONE_ATTEMPT,) if is_googletest(attributes) else tuple(open_case.facts),
         )
-        self._hold(case, inside)
+        self._hold(case, inside.suite)
         self._case = self._outer.pop() if self._outer else None
-        if attributes.keys() <= KEYS and attributes:
-            self._patterns = patterns(tuple(attributes))
 
-    def _hold(self, case: Case, inside: OpenSuite) -> None:
+    def _hold(self, case: Case, suite: Suite) -> None:
         size = 200 + len(case.classname) + len(case.name) + len(case.output)
-        size += sum(len(part.message) + len(part.text) for part in case.parts)
-        self._mark(inside)
-        self._held.add(case, size)
+        self._enter(suite)
+        self._held.add(case, size + sum(len(part.message) + len(part.text) for part in case.parts))
 
-    def _mark(self, inside: OpenSuite) -> None:
-        """Holds the suite of what comes next, unless it is the one before."""
-        if self._held_suite is not inside.suite:
-            self._held_suite = inside.suite
-            self._held.add(inside.suite, len(inside.suite.name))
+    def _hold_next(self, entry: Suite | Case | Run | Simple, size: int) -> None:
+        self._enter(self._in[-1].suite)
+        self._held.add(entry, size)
+
+    def _enter(self, suite: Suite) -> None:
+        """A suite stands before its cases, unless the ones before were of the same."""
+        if self._held_suite is not suite:
+            self._held_suite = suite
+            self._held.add(suite, len(suite.name))
 
     def bulk(self, buffer: str, at: int) -> int:
         """Simple cases from `at` on, as many as follow each other; where they end."""
-        if self._case is not None or self._patterns is None:
+        if self._case is not None:
             return at
-        keys, runs, singles = self._patterns
-        inside, counts, width = self._in[-1], self.counts, len(keys)
-        texts = self._texts or inside.suite.dialect is Dialect.PLAYWRIGHT
-        add, before = self._held.add, self.cases
-        while True:
-            run = runs.match(buffer, at)
-            if run is not None:
-                cases = run_length(text := run[0], width)
-                if not cases:
-                    break
-                self._mark(inside)
-                counts[PASSED] += cases
-                add(Run(text, keys, cases), len(text))
-                at = run.end()
-            single = singles.match(buffer, at)
-            entry = simple(single, keys, texts=texts) if single is not None else None
-            if entry is not None and single is not None:
-                self._mark(inside)
-                counts[entry.category] += 1
-                add(entry, single.end() - at if texts else 500)
-                at = single.end()
-            elif run is None or single is not None:
-                break
-        inside.cases += self.cases - before
-        inside.attempts += self.cases - before
+        inside, before = self._in[-1], self.cases
+        self._taker.texts = self._texts or inside.suite.dialect is Dialect.PLAYWRIGHT
+        at = self._taker.take(buffer, at)
+        taken = self.cases - before
+        inside.cases += taken
+        inside.attempts += taken
         return at
 
     # Children of cases, and failures of suites

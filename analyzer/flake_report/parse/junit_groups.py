@@ -13,8 +13,8 @@ from flake_report.model.results import Phase
 from . import limits
 from .junit_case import NO_SUITE, PASSED, Case, Suite
 from .junit_dialect import Dialect
-from .junit_held import Held
-from .junit_simple import Run, Simple, case_of, columns
+from .junit_held import Entry, Held
+from .junit_simple import Run, Simple, case_of, names_of
 from .junit_tries import pytest_phase
 from .problems import Problems
 
@@ -81,6 +81,8 @@ class Grouping:
 
 def grouping_of(held: Held, cases: int, problems: Problems) -> Grouping:
     """What the elements of a file are to each other."""
+    if cases <= limits.EXACT_CASES and _all_different(held, cases):
+        return Grouping()
     twice = _exact(held, None) if cases <= limits.EXACT_CASES else _exact(held, _rough(held))
     if len(twice) > limits.REPEATED:
         problems.note(f"more than {limits.REPEATED:,} tests have several elements: the rest stays apart")
@@ -102,6 +104,33 @@ def grouping_of(held: Held, cases: int, problems: Problems) -> Grouping:
     return Grouping(dict(groups), frozenset(losing))
 
 
+class Names:
+    """The names of all cases, whatever their classes: where no two are the same, no two cases are one test."""
+
+    def __init__(self) -> None:
+        self._seen: set[str] = set()
+
+    def add(self, entry: Entry, _size: int = 0) -> None:
+        if isinstance(entry, Run):
+            self._seen.update(entry.names())
+        elif isinstance(entry, Simple):
+            self._seen.add(names_of(entry)[1])
+        elif isinstance(entry, Case):
+            self._seen.add(entry.name)
+
+    def differ(self, cases: int) -> bool:
+        """Whether so many cases all have names, no two the same."""
+        # A module that could not be collected has a name that may lose its first part.
+        return len(self._seen) == cases and "" not in self._seen and "tests." not in "\n".join(self._seen)
+
+
+def _all_different(held: Held, cases: int) -> bool:
+    names = Names()
+    for entry in held:
+        names.add(entry)
+    return names.differ(cases)
+
+
 def _elements(held: Held) -> Iterator[tuple[Key | None, Suite, str, int]]:
     """For each case: its identity, suite, letter, and how many outcomes pytest would count for it.
 
@@ -112,7 +141,7 @@ def _elements(held: Held) -> Iterator[tuple[Key | None, Suite, str, int]]:
         if isinstance(entry, Suite):
             suite = entry
         elif isinstance(entry, Run):
-            classes, names, _times, _files = columns(entry)
+            classes, names, _times, _files = entry.columns()
             for classname, name in zip(classes, names, strict=True):
                 if name or suite.dialect is Dialect.PYTEST:
                     yield identity(suite, classname, name) if name else None, suite, PASSED, 1

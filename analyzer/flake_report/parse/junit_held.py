@@ -73,7 +73,7 @@ def _plain(entry: Entry) -> tuple[int, tuple[object, ...]]:
     if isinstance(entry, Simple):
         return _SIMPLE, tuple(entry)
     if isinstance(entry, Run):
-        return _RUN, tuple(entry)
+        return _RUN, (entry.text, entry.keys, entry.cases)
     if isinstance(entry, Suite):
         return _SUITE, tuple(entry._replace(dialect=int(entry.dialect)))  # type: ignore[arg-type]
     return _CASE, tuple(entry._replace(parts=tuple(tuple(part) for part in entry.parts)))  # type: ignore[misc]

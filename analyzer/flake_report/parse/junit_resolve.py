@@ -15,7 +15,7 @@ from .junit_case import NO_SUITE, PASSED, Case, Suite
 from .junit_dialect import Dialect
 from .junit_groups import APART_BY_HOST, BAD, TEARDOWN, Group, Grouping, Key, Meaning, grouping_of, identity
 from .junit_held import Held
-from .junit_simple import Run, Simple, case_of, columns, name_of, pass_of
+from .junit_simple import Run, Simple, case_of, names_of, pass_of
 from .junit_tries import tries
 from .junit_try import Try
 from .junit_values import many_seconds, moment, seconds
@@ -69,7 +69,8 @@ class Resolver:
         counting = self._emit is None and not self._groups
         for entry in held:
             if isinstance(entry, Suite):
-                self._suite, self._started = entry, moment(entry.stamp)
+                self._suite = entry
+                self._started = None if self._emit is None else moment(entry.stamp)
                 self._sure = sure and entry.number not in grouping.losing
                 self._session = entry.name if entry.dialect is Dialect.OWN else ""
                 if entry.dialect is Dialect.PYTEST and suites > 1:
@@ -80,7 +81,7 @@ class Resolver:
                 else:
                     self._run(entry)
             elif isinstance(entry, Simple):
-                if counting and name_of(entry) and self._suite.dialect is not Dialect.PLAYWRIGHT:
+                if counting and names_of(entry)[1] and self._suite.dialect is not Dialect.PLAYWRIGHT:
                     self.tests += 1
                 else:
                     self._case(case_of(entry))
@@ -89,7 +90,7 @@ class Resolver:
 
     def _run(self, run: Run) -> None:
         suite = self._suite
-        classes, names, times, files = columns(run)
+        classes, names, times, files = run.columns()
         plain = run.named and all(classes)
         if plain and self._groups:
             keys = map(identity, repeat(suite), classes, names)

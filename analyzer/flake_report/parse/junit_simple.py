@@ -7,14 +7,16 @@ What these patterns match is well-formed but for what `<` and `&` may do in valu
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
 from . import limits
 from .excerpt import Excerpt, clip
-from .junit_case import FINAL, PASSED, SKIPS, Case, Part, category
+from .junit_case import FINAL, PASSED, SKIPS, Case, Part, Suite, category
 from .junit_playwright import ATTACHMENT
-from .xmlgrammar import PAIRS
+from .xmlgrammar import CDATA, PAIRS
 from .xmltext import attribute, flaw, flaw_of_content, plain
 
 # Attributes that a case may have here. Any other might change its outcome, or what it is.
@@ -23,20 +25,50 @@ _OUTPUT = ("system-out", "system-err")
 _CHILDREN = "|".join([*_OUTPUT, *FINAL, *sorted(SKIPS, reverse=True)])  # `skipped` before `skip`
 _CATEGORY = {kind: category({kind}, "", "") for kind in (*_OUTPUT, *FINAL, *SKIPS)}
 _VALUES = r'(?:\s++[\w-]++="[^"<]*+")*+'
-_CDATA = r"<!\[CDATA\[((?:[^\]]++|\](?!\]>))*+)\]\]>"
 
 
-class Run(NamedTuple):
+class Columns(NamedTuple):
+    """The values of a run's cases, one list for each attribute; empty where the cases have none."""
+
+    classes: list[str]
+    names: list[str]
+    times: list[str]
+    files: list[str]
+
+
+@dataclass(slots=True)
+class Run:
     """Plain passes that follow each other, as they stand in the file; `keys` are their attributes' names, in order."""
 
     text: str
     keys: tuple[str, ...]
     cases: int
+    _columns: Columns | None = None
 
     @property
     def named(self) -> bool:
         """Whether the cases have names; an empty one is in no run."""
         return "name" in self.keys
+
+    def names(self) -> list[str]:
+        """The cases' names alone."""
+        if not self.named or "&" in self.text:
+            return self.columns().names
+        return self.text.split('"')[1 + 2 * self.keys.index("name") :: 2 * len(self.keys)]
+
+    def columns(self) -> Columns:
+        """Class, name, time and file of each case."""
+        if self._columns is None:
+            width = len(self.keys)
+            values = self.text.split('"')[1::2]
+            if "&" in self.text or "\n" in (joined := "".join(values)) or "\t" in joined:
+                values = [attribute(value) for value in values]
+            found = {key: values[place::width] for place, key in enumerate(self.keys)}
+            empty = [""] * self.cases
+            classes = found.get("classname") or found.get("class") or empty
+            names, times = found.get("name", empty), found.get("time", empty)
+            self._columns = Columns(classes, names, times, found.get("file", empty))
+        return self._columns
 
 
 class Simple(NamedTuple):
@@ -50,9 +82,13 @@ class Simple(NamedTuple):
     keys: tuple[str, ...]
 
 
-def name_of(entry: Simple) -> str:
-    """The case's name as it is written; empty where it has none."""
-    return (entry.pieces[entry.keys.index("name")] or "") if "name" in entry.keys else ""
+def names_of(entry: Simple) -> tuple[str, str]:
+    """The case's class and name; empty where it has none."""
+    keys, pieces = entry.keys, entry.pieces
+    name = pieces[keys.index("name")] if "name" in keys else None
+    key = "classname" if "classname" in keys else "class"
+    classname = pieces[keys.index(key)] if key in keys else None
+    return attribute(classname or ""), attribute(name or "")
 
 
 class Patterns(NamedTuple):
@@ -68,7 +104,7 @@ def patterns(keys: tuple[str, ...]) -> Patterns:
     """For the keys of a case that was read before: the next ones are mostly alike."""
     run = "".join(rf'\s++{re.escape(key)}="[^"]{"+" if key == "name" else "*"}+"' for key in keys)
     values = "".join(rf'\s++{re.escape(key)}="([^"<]*+)"' for key in keys)
-    child = rf"\s*+<({_CHILDREN})({_VALUES})\s*+(?:/>|>(?:([^<]*+)|{_CDATA})</\{{}}>)"
+    child = rf"\s*+<({_CHILDREN})({_VALUES})\s*+(?:/>|>(?:([^<]*+)|{CDATA})</\{{}}>)"
     first, second = child.format(len(keys) + 1), child.format(len(keys) + 5)
     return Patterns(
         keys,
@@ -76,6 +112,61 @@ def patterns(keys: tuple[str, ...]) -> Patterns:
         re.compile(rf"(?:\s*+<testcase{run}\s*+(?:/>|></testcase>)){{1,128}}+"),
         re.compile(rf"\s*+<testcase{values}\s*+>{first}(?:{second})?+\s*+</testcase>"),
     )
+
+
+_FIRST = re.compile(r'\s*+<testcase((?:\s++[\w-]++="[^"<]*+")++)\s*+/?>')
+
+
+class Taker:
+    """Takes simple cases from a text: counts them by outcome, and hands them on to be held."""
+
+    __slots__ = ("_patterns", "add", "counts", "texts")
+
+    def __init__(
+        self, counts: dict[str, int], add: Callable[[Suite | Case | Run | Simple, int], None], *, texts: bool
+    ) -> None:
+        self.counts = counts
+        self.add = add
+        self.texts = texts
+        self._patterns = patterns(())
+
+    def take(self, buffer: str, at: int) -> int:
+        """As many as follow each other from `at` on; where they end."""
+        keys, runs, singles = self._patterns
+        counts, add, texts, width = self.counts, self.add, self.texts, len(keys)
+        while True:
+            run = runs.match(buffer, at) if keys else None
+            if run is not None:
+                cases = run_length(text := run[0], width)
+                if not cases:
+                    return at
+                counts[PASSED] += cases
+                add(Run(text, keys, cases), len(text))
+                at = run.end()
+            single = singles.match(buffer, at) if keys else None
+            if single is not None:
+                entry = simple(single, keys, texts=texts)
+                if entry is None:
+                    return at
+                counts[entry.category] += 1
+                add(entry, single.end() - at if texts else 500)
+                at = single.end()
+            elif run is None:
+                if buffer.startswith("</", at) or not self._look(buffer, at):
+                    return at
+                keys, runs, singles = self._patterns
+                width = len(keys)
+
+    def _look(self, buffer: str, at: int) -> bool:
+        """Whether a case of other attributes stands at `at`, to be taken from now on."""
+        first = _FIRST.match(buffer, at)
+        if first is None:
+            return False
+        keys = tuple([key for key, _value in PAIRS.findall(first[1])])
+        if keys == self._patterns.keys or len(set(keys)) != len(keys) or not KEYS.issuperset(keys):
+            return False
+        self._patterns = patterns(keys)
+        return True
 
 
 def run_length(run: str, width: int) -> int:
@@ -150,27 +241,6 @@ def kept_output(output: Excerpt | None, category: str) -> str:
         return ""
     text = output.text()
     return text if category in "fe" or ATTACHMENT in text else ""
-
-
-class Columns(NamedTuple):
-    """The values of a run's cases, one list for each attribute."""
-
-    classes: list[str]
-    names: list[str]
-    times: list[str]
-    files: list[str]
-
-
-def columns(run: Run) -> Columns:
-    """Class, name, time and file of each case of a run; empty where the cases have none."""
-    width = len(run.keys)
-    values = run.text.split('"')[1::2]
-    if "&" in run.text or "\n" in (joined := "".join(values)) or "\t" in joined:
-        values = [attribute(value) for value in values]
-    found = {key: values[place::width] for place, key in enumerate(run.keys)}
-    empty = [""] * run.cases
-    classes = found.get("classname") or found.get("class") or empty
-    return Columns(classes, found.get("name", empty), found.get("time", empty), found.get("file", empty))
 
 
 def pass_of(classname: str, name: str, time: str, file: str) -> Case:

@@ -7,13 +7,12 @@ from itertools import chain
 
 from flake_report.model.results import Attempt, ParseWarning, ReportSummary
 
+from . import limits
 from .attempts_file import read_attempts
 from .collector_json import read_collector
-from .junit import read_xml
+from .junit import read_small_xml, read_xml
 from .records import nobody
 from .sniff import Shape, shape_of
-
-_HEAD = 4096
 
 
 def read_report(name: str, chunks: Iterable[bytes], emit: Callable[[Attempt], None] | None) -> ReportSummary:
@@ -24,10 +23,11 @@ def read_report(name: str, chunks: Iterable[bytes], emit: Callable[[Attempt], No
     Never raises, whatever the bytes. The summary's `kind` is `junit`, `attempts`, `collector`, or for what holds no
     test results the name of what it seems to be; that is never `complete`.
     """
-    head, chunks = _head(iter(chunks))
+    head, chunks, whole = _head(iter(chunks))
     shape, kind = shape_of(head)
     if shape is Shape.XML:
-        return read_xml(chunks, emit)
+        read = read_small_xml(head, emit) if whole else None
+        return read or read_xml(chunks, emit)
     if shape is Shape.ATTEMPTS:
         return read_attempts(chunks, emit or nobody)
     if shape is Shape.LIST:
@@ -40,13 +40,14 @@ def read_report(name: str, chunks: Iterable[bytes], emit: Callable[[Attempt], No
     return ReportSummary(kind=kind, complete=False, warnings=(ParseWarning(message),))
 
 
-def _head(chunks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
-    """Enough of the file to know it by, and all of it."""
+def _head(chunks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes], bool]:
+    """The first block of the file, all of the file, and whether that is the same."""
     taken: list[bytes] = []
-    head = b""
+    size = 0
     for chunk in chunks:
         taken.append(chunk)
-        head = b"".join(taken).lstrip(b" \t\r\n")[:_HEAD]
-        if len(head) >= _HEAD:
+        size += len(chunk)
+        if size > limits.BLOCK_BYTES:
             break
-    return head, chain(taken, chunks)
+    head = taken[0] if len(taken) == 1 else b"".join(taken)
+    return head, chain(taken, chunks), size <= limits.BLOCK_BYTES

@@ -25,6 +25,8 @@ _MAGIC = (
     (b"%PDF", "pdf"),
 )
 _WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<", b"\0\0\xfe\xff", b"\0\0\0<")
+_SPACE = b" \t\r\n\x0b\x0c"
+_HEAD = 64 * 1024  # other output may come before a report
 _MARK_UTF8 = b"\xef\xbb\xbf"
 _HTML = re.compile(rb"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
 # A report after other output, as when both went to one file.
@@ -41,7 +43,7 @@ def shape_of(head: bytes) -> tuple[Shape, str]:
             return Shape.OTHER, name
     if head.startswith(_WIDE_MARKS):
         return Shape.XML, ""
-    text = head.removeprefix(_MARK_UTF8).lstrip(b" \t\r\n\x0b\x0c")
+    text = head.lstrip(_SPACE)[:_HEAD].removeprefix(_MARK_UTF8).lstrip(_SPACE)
     return _TEXTS.get(text[:1], _prose)(text)
 
 

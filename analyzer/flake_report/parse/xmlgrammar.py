@@ -7,10 +7,11 @@ import re
 _NAME = r"[^\W\d][\w.:-]*+"
 # Values up to the closing quote; a `<` in one, which XML forbids, is looked for by whoever reads the match.
 _ATTRIBUTES = rf"""(?:\s++{_NAME}\s*+=\s*+(?:"[^"]*+"|'[^']*+'))*+"""
-_CDATA = r"<!\[CDATA\[((?:[^\]]++|\](?!\]>))*+)\]\]>"
+CDATA = r"<!\[CDATA\[((?:[^\]]++|\](?!\]>))*+)\]\]>"
+"""A section of literal text; one group, the text."""
 
 TOKEN = re.compile(
-    rf"\s*+<(?:({_NAME})({_ATTRIBUTES})\s*+(?:(/>)|>(?:([^<]*+)</\1\s*+>|{_CDATA}</\1\s*+>)?)|/({_NAME})\s*+>)"
+    rf"\s*+<(?:({_NAME})({_ATTRIBUTES})\s*+(?:(/>)|>(?:([^<]*+)</\1\s*+>|{CDATA}</\1\s*+>)?)|/({_NAME})\s*+>)"
 )
 """White space and then a tag, or a whole element that holds nothing but text.
 
