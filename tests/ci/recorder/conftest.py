@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import importlib.util
 import json
@@ -165,17 +166,24 @@ def _environment(name: str) -> Path:
     digest = hashlib.sha256("\n".join([str(base.resolve()), *packages]).encode()).hexdigest()[:12]
     folder = CACHE / f"{name.replace(' ', '-')}-{digest}"
     python = folder / "bin" / "python"
-    if not (folder / "complete").is_file():
-        shutil.rmtree(folder, ignore_errors=True)
-        shared = ["--system-site-packages"] if name == "torch" else []
-        subprocess.run([base, "-m", "venv", *shared, folder], check=True)
-        pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages]
-        done = subprocess.run(pip, capture_output=True, text=True, check=False)
-        if "Connection" in done.stderr:
-            pytest.skip("the package registry cannot be reached")
-        assert done.returncode == 0, done.stderr
-        (folder / "complete").touch()
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with (CACHE / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # two runs at once build it once
+        if not (folder / "complete").is_file():
+            shared = ["--system-site-packages"] if name == "torch" else []
+            _build([str(base), "-m", "venv", *shared, str(folder)], folder, packages)
     return python
+
+
+def _build(make: list[str], folder: Path, packages: list[str]) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    subprocess.run(make, check=True)
+    pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages]
+    done = subprocess.run(pip, capture_output=True, text=True, check=False)
+    if "Connection" in done.stderr:
+        pytest.skip("the package registry cannot be reached")
+    assert done.returncode == 0, done.stderr
+    (folder / "complete").touch()
 
 
 @pytest.fixture(scope="session")

@@ -164,3 +164,16 @@ def test_the_environment_alone_can_load_it(runner):
     )
     assert done.returncode == 0, done.stdout
     assert len(list(runner.record.glob("attempts-*.jsonl"))) == 1
+
+
+def test_an_option_that_nothing_would_come_of_is_refused(runner):
+    runner.write({"test_it.py": PASSES})
+    environment = runner.environment()
+    del environment["GPU_GUARD_RECORD"]
+    command = runner.command("--gpu-guard-tune")
+    done = subprocess.run(command, cwd=runner.folder, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 4
+    assert done.stderr.strip() == (
+        "ERROR: --gpu-guard-tune needs a folder to record to: --gpu-guard-record=DIR, or GPU_GUARD_RECORD=DIR"
+    )
+    assert runner.run(PASSES, "--gpu-guard-tune", GPU_GUARD_RECORD="0").code == 0

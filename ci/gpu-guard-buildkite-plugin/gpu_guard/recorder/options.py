@@ -15,6 +15,7 @@ QUARANTINE = "GPU_GUARD_QUARANTINE"
 
 _ON = frozenset({"1", "true", "yes", "on"})
 _OFF = frozenset({"", "0", "false", "no", "off"})
+_NEEDING = ("--gpu-guard-clean", "--gpu-guard-tune", "--gpu-guard-quarantine")
 _DEFAULT_FOLDER = "gpu-guard"
 
 
@@ -52,10 +53,16 @@ def add_options(parser: pytest.Parser) -> None:
 
 
 def read_options(config: pytest.Config, environ: Mapping[str, str]) -> Options:
-    """The options in force. Relative paths count from where pytest was started."""
+    """The options in force. Relative paths count from where pytest was started.
+
+    Raise UsageError where an option is given that nothing would come of.
+    """
     start = Path(config.invocation_params.dir)
     folder = config.getoption("--gpu-guard-record") or environ.get(RECORD, "")
     if folder.strip().lower() in _OFF:
+        idle = [name for name in _NEEDING if config.getoption(name)]
+        if idle and RECORD not in environ:
+            raise pytest.UsageError(f"{idle[0]} needs a folder to record to: --gpu-guard-record=DIR, or {RECORD}=DIR")
         return Options()
     if folder.strip().lower() in _ON:
         folder = _DEFAULT_FOLDER

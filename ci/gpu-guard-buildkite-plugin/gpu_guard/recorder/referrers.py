@@ -6,6 +6,7 @@ import gc
 import re
 import sys
 from collections.abc import Sequence
+from operator import is_
 from types import CellType, FrameType
 from typing import Any
 
@@ -24,12 +25,19 @@ def describe_referrers(targets: Sequence[object]) -> list[str]:
         climbing = [chain for chain in chains if not chain.ended]
         if not climbing:
             break
-        holders = Ours(gc.get_referrers(*(chain.end for chain in climbing)))
+        ends = Ours(chain.end for chain in climbing)
+        holders = Ours(holder for holder in gc.get_referrers(*ends) if not _is_call(holder, ends))
         # Choose for all before describing any: to look at an object's attributes changes what refers to what.
         chosen = Ours(chain.best_of(holders) for chain in climbing)
         for chain, best in zip(climbing, chosen):
             chain.climb(best)
     return [chain.text for chain in chains]
+
+
+def _is_call(holder: object, ends: Ours) -> bool:
+    """Whether this is the call's own tuple of arguments, which Python 3.13 finds too; nobody else refers to it."""
+    same = type(holder) is tuple and len(holder) == len(ends) and all(map(is_, holder, ends))
+    return same and sys.getrefcount(holder) <= 4  # the list of holders, two names, and the question itself
 
 
 class _Chain:
