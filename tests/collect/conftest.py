@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,7 +12,16 @@ from moto.server import ThreadedMotoServer
 
 from collect.server.buildkite import Buildkite, running
 from collect.server.clock import FakeTime
-from collect.server.world import World, made_id
+from collect.server.world import NOON, World, made_id
+from flake_report.collect.asked import Asked
+from flake_report.collect.collector import Collection, Surroundings, collect
+from flake_report.collect.listing import Window
+from flake_report.collect.servers import Servers
+from flake_report.collect.storage import open_storage
+from flake_report.collect.tally import Progress
+from flake_report.collect.token import find_token
+from flake_report.collect.transport import Patience
+from flake_report.model.evidence import LogMode
 
 BUILD = {
     "id": "0196a0f3-aaaa-4000-8000-000000000007",
@@ -98,3 +108,31 @@ def bucket(object_store: str, monkeypatch: pytest.MonkeyPatch, request: pytest.F
     }.items():
         monkeypatch.setenv(name, value)
     return f"s3://bucket/{made_id(request.node.nodeid)}"
+
+
+Collect = Callable[..., tuple[Progress, list[str]]]
+
+
+@pytest.fixture
+def collect_into(buildkite: Buildkite, time: FakeTime) -> Collect:
+    """Collect the world into a folder or URL, as the person with the token; the counts, and the warnings."""
+
+    def call(archive: object, *, since: timedelta | None = None, **asked: Any) -> tuple[Progress, list[str]]:
+        warnings: list[str] = []
+        found = collect(
+            Collection(
+                f"{buildkite.world.org}/{buildkite.world.pipeline}",
+                Window(NOON, NOON - since if since else None, asked.get("branch")),
+                Asked(LogMode(asked.get("logs", "all")), tuple(asked.get("artifacts", ("**/*.xml",)))),
+                asked.get("budget", 1.0),
+            ),
+            open_storage(str(archive)),
+            Surroundings(
+                find_token(buildkite.env), Servers.from_env(buildkite.env), time.clock, Patience(connect=2, read=0.3)
+            ),
+            warn=warnings.append,
+            told=lambda _progress: None,
+        )
+        return found, warnings
+
+    return call

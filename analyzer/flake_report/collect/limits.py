@@ -17,12 +17,13 @@ from .clock import Clock
 
 _FAMILIES = {"rest": "RateLimit-", "rest_user": "RateLimit-User-"}
 _WINDOW = 60.0  # seconds: both limits are by the minute
+_TICK = 0.001  # seconds that are not worth a wait: below them clocks and floats may stand still
 _SLACK = 1.5  # seconds by which two answers may differ on when one window ends: resets are whole seconds
 
 
 @dataclass(slots=True)
 class _Window:
-    """One limit in its current minute; `remaining` as of the newest answer."""
+    """One limit in its current minute; `remaining` as of the newest answer. A limit of 0 is one that was not told."""
 
     limit: int
     remaining: int
@@ -54,8 +55,8 @@ class RateLimits:
             while not self._answered and self._in_flight:
                 self._changed.wait()
             now = self._clock.now()
-            wait = max([self._blocked_until - now, *(self._wait(window, now) for window in self._windows.values())])
-            if wait > 0:
+            wait = max([self._blocked_until - now, *(self._wait(scope, now) for scope in list(self._windows))])
+            if wait > _TICK:
                 return wait
             self._in_flight += 1
             return 0.0
@@ -80,17 +81,21 @@ class RateLimits:
             self._blocked_until = max(self._blocked_until, self._clock.now() + wait)
         return wait
 
-    def _wait(self, window: _Window, now: float) -> float:
+    def _wait(self, scope: str, now: float) -> float:
+        window = self._windows[scope]
         if now >= window.ends_at:
+            if not window.limit:
+                del self._windows[scope]
+                return 0.0
             window.remaining, window.ends_at = window.limit, now + _WINDOW
-        left = window.remaining - self._in_flight - math.floor(self._kept * window.limit)
-        return window.ends_at - now if left <= 0 else 0.0
+        kept = min(round(self._kept * window.limit), max(window.limit - 1, 0))  # one request a minute always goes
+        return window.ends_at - now if window.remaining - self._in_flight <= kept else 0.0
 
     def _learn(self, scope: str, prefix: str, headers: Mapping[str, str]) -> None:
         remaining, reset = _number(headers, f"{prefix}Remaining"), _number(headers, f"{prefix}Reset")
         if remaining is None or reset is None:
             return
-        limit = _number(headers, f"{prefix}Limit") or remaining
+        limit = _number(headers, f"{prefix}Limit") or 0
         ends_at = self._clock.now() + reset
         known = self._windows.get(scope)
         if known and ends_at <= known.ends_at + _SLACK:

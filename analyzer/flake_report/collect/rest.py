@@ -22,7 +22,7 @@ from .wire import Payload
 
 _Read = TypeVar("_Read")
 
-_PAGE = 100  # the most that any of its lists gives at once
+PAGE = 100  # the most that any of its lists gives at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class PipelineApi:
         self._org = f"{api}/organizations/{quote(org, safe='')}"
         self._base = f"{self._org}/pipelines/{quote(pipeline, safe='')}"
         self._token = token
-        self._name = f"{org}/{pipeline}"
+        self.name = f"{org}/{pipeline}"
 
     def builds(self, query: str) -> Page:
         """One page of builds, newest first."""
@@ -65,7 +65,7 @@ class PipelineApi:
 
     def jobs(self, number: int) -> Iterator[dict[str, Any]]:
         """The jobs of one build page by page, those that were retried too: for builds with many."""
-        query: str | None = urlencode({"per_page": _PAGE, "include_retried_jobs": "true"})
+        query: str | None = urlencode({"per_page": PAGE, "include_retried_jobs": "true"})
         while query:
             try:
                 page = self._get(f"{self._base}/builds/{number}/jobs?{query}", _items)
@@ -88,7 +88,7 @@ class PipelineApi:
     def artifacts(self, number: int, job: str | None = None) -> Iterator[dict[str, Any]]:
         """What a build, or one job of it, uploaded: id, path, size and SHA-1 of each, not the files."""
         base = self._job(number, job) if job else f"{self._base}/builds/{number}"
-        query: str | None = urlencode({"per_page": _PAGE})
+        query: str | None = urlencode({"per_page": PAGE})
         while query:
             try:
                 page = self._get(f"{base}/artifacts?{query}", _page)
@@ -127,7 +127,7 @@ class PipelineApi:
         return self._transport.fetch(url, read, auth=self._token, headers=wanted, decode=decode)
 
     def _refused(self, error: RefusedError, what: str, scope: str) -> FlakeReportError:
-        return refusal(error, self._name, what, scope)
+        return refusal(error, self.name, what, scope)
 
     def _unknown(self, error: RefusedError) -> FlakeReportError:
         try:
@@ -135,7 +135,7 @@ class PipelineApi:
             organization = 200
         except RefusedError as about:
             organization = about.status
-        return unknown_pipeline(error, self._name, organization)
+        return unknown_pipeline(error, self.name, organization)
 
 
 def _page(answer: Answer) -> Page:

@@ -68,6 +68,8 @@ class Transport:
         self._sessions: list[requests.Session] = []
         self._lock = threading.Lock()
         self._halt = threading.Event()
+        self.requests = 0
+        """How many went out that count against the rate limits."""
 
     def fetch(
         self,
@@ -129,6 +131,8 @@ class Transport:
             self._pause(wait)
         if self._halt.is_set():
             raise StoppedError
+        with self._lock:
+            self.requests += auth is not None
         try:
             answer = self._follow(url, auth or Anonymous(), headers, limits, decode=decode)
         except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:

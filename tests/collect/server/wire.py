@@ -38,7 +38,8 @@ class Fault:
     """A way to fail. With a reply that is sent in place of the right one; else the right one is spoiled on its way.
 
     `cut`: after so many bytes of the body (-1: before the first byte of all) the connection is closed.
-    `unannounced`: the length is not said, so that only the content tells that something is missing.
+    `unannounced`: the length is not said, so that only the content tells that something is missing. `chunked`: the
+    body comes in chunks, of which the last never does.
     `stall`: seconds without a byte.
     """
 
@@ -46,6 +47,7 @@ class Fault:
     reply: Reply | None = None
     cut: int | None = None
     unannounced: bool = False
+    chunked: bool = False
     stall: float = 0.0
 
 
@@ -121,7 +123,10 @@ def _send(handler: BaseHTTPRequestHandler, reply: Reply, fault: Fault | None) ->
         handler.send_header(name, value)
     if fault.unannounced:
         handler.send_header("Connection", "close")
+    elif fault.chunked:
+        handler.send_header("Transfer-Encoding", "chunked")
     else:
         handler.send_header("Content-Length", str(len(reply.body)))
     handler.end_headers()
-    handler.wfile.write(reply.body[: fault.cut])
+    sent = reply.body[: fault.cut]
+    handler.wfile.write(b"%x\r\n%b\r\n" % (len(sent), sent) if fault.chunked else sent)
