@@ -201,3 +201,17 @@ def test_next():
         "a local of test_fails, kept by the traceback of its failure"
     )
     assert "leak" not in run.of("test_next")[0]
+
+
+def test_what_test_files_made_when_they_were_imported_is_no_tests_leak(gpu_runner):
+    text = """
+import torch
+KEPT = [torch.empty(9000, 2**20)]
+
+def test_first(): pass
+
+def test_leaks(): KEPT.append(torch.empty(2000, 2**20))
+"""
+    run = gpu_runner.run(text)
+    assert {name: leak["bytes"] for name, leak in run.leaks.items()} == {"test_leaks": 2000 * MIB}
+    assert [tensor["shape"] for tensor in run.leaks["test_leaks"]["tensors"]] == [[2000, MIB]]

@@ -76,6 +76,7 @@ class LeakWatch:
         self._devices = devices
         self._take = take
         self._frozen = frozen
+        self._begun = False
         self._span: _Span | None = None
         self._fixtures: dict[object, _Owned] = {}
         self._known: dict[int, weakref.ref[Any]] = {}
@@ -87,8 +88,9 @@ class LeakWatch:
 
         Without `fresh` holdings whatever is not torch's own count may have been the attempt's before: it tells nothing.
         """
-        if not self._known and sum(held.live for held in holdings) >= FLOOR:
+        if not self._begun and sum(held.live for held in holdings) >= FLOOR:
             self._remember(self._live())  # made while test files were imported: no test's own
+        self._begun = True
         nothing = [Amount()] * self._devices
         self._span = _Span(Mark(holdings, self._count_freed(), nothing), nothing, nothing, fresh=fresh)
 
