@@ -26,6 +26,7 @@ from .xmlgrammar import (
 from .xmltext import attribute, flaw, flaw_of_content
 
 _SECTIONS = (("<![CDATA[", "]]>"), ("<!--", "-->"), ("<?", "?>"))
+_LINES_COUNTED = 16_000_000  # characters: no editor goes to a line of a larger file, and counting takes time
 _NEAR = 64  # an end tag closes at most so many elements: a stray one must not cost a search through thousands
 
 
@@ -57,6 +58,7 @@ class XmlScanner:
         self._buffer = ""
         self._at = 0
         self._line = 1
+        self._before = 0  # characters before the buffer
         self._open: list[str] = []
         self._skipped = 0  # elements open below limits.DEPTH
         self._inside = ""  # what ends the section that the buffer starts in
@@ -69,7 +71,9 @@ class XmlScanner:
 
     def feed(self, text: str) -> None:
         """More of the document."""
-        self._line += self._buffer.count("\n", 0, self._at)
+        self._before += self._at
+        if self._before < _LINES_COUNTED:
+            self._line += self._buffer.count("\n", 0, self._at)
         self._buffer = self._buffer[self._at :] + text
         self._at = 0
         self._scan(final=False)
@@ -85,8 +89,13 @@ class XmlScanner:
             self._damage("holds no element")
 
     def _damage(self, message: str) -> None:
-        if not self._problems.again(message):
-            self._problems.damage(message, f"line {self._line + self._buffer.count(chr(10), 0, self._at)}")
+        if self._problems.again(message):
+            return
+        if self._before < _LINES_COUNTED:
+            place = f"line {self._line + self._buffer.count(chr(10), 0, self._at)}"
+        else:
+            place = f"about character {self._before + self._at:,}"
+        self._problems.damage(message, place)
 
     def _scan(self, *, final: bool) -> None:
         """Takes tokens while there is a whole one; `_at` is left at the first that is not."""
