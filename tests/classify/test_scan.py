@@ -139,6 +139,11 @@ def test_an_endless_line_full_of_hits_ends_in_bounded_work(search):
     assert len(search(b"CUDA out of memory, no space left on device, " * 50_000)) == 1
 
 
+def test_a_log_of_nothing_but_failures_is_kept_in_part(search):
+    found = search(b"OSError: [Errno 28] No space left on device\n" * 20_100 + FREE.encode())
+    assert (len(found), found[-1].signature.name) == (20_001, "free-memory-at-start")
+
+
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_blocks_cut_anywhere_give_the_same_matches(table, search, data):

@@ -23,6 +23,8 @@ _WIDEST = 240
 """Columns of a line that a viewer may have broken; a longer one was not."""
 _LOOKS_A_LINE = 64
 """An endless line is looked at this often at most, else a hostile one would cost hours."""
+_MOST_OF_A_ROW = 20_000
+"""Matches of one row that are kept, so that a log of nothing but failures takes no memory without bounds."""
 _LONGEST_TEXT = 2000
 """Characters of a line that a match keeps."""
 
@@ -43,6 +45,7 @@ class Scan:
         self._table = table
         self._clean = clean
         self._found: dict[int, Match] = {}
+        self._kept: Counter[int] = Counter()
 
     def feed(self, block: Block) -> None:
         """Search one block; blocks come in order, and lines that two of them share count once."""
@@ -92,8 +95,9 @@ class Scan:
 
     def _keep(self, block: Block, row: int, place: _Place, text: str, found: re.Match[str]) -> None:
         known = self._found.get(place.line)
-        if known is not None and known.rank <= row:
+        if (known is not None and known.rank <= row) or self._kept[row] >= _MOST_OF_A_ROW:
             return
+        self._kept[row] += 1
         self._found[place.line] = Match(
             signature=self._table.rows[row],
             line=place.line,
