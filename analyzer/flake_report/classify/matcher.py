@@ -9,7 +9,7 @@ import hyperscan
 
 from flake_report.model.failure import Signature
 
-from .prefilter import Prefilter, Text
+from .prefilter import CARET, Prefilter, Text
 
 Nominate = Callable[[int, int], None]
 """Called with a row's index and the end offset of what was seen of it."""
@@ -27,38 +27,16 @@ class Matcher:
         self._rows = rows
         self._prefilters = prefilters
         self._expressions: dict[int, re.Pattern[str]] = {}
-        self._wanted = [(text, row) for row, one in enumerate(prefilters) for text in one.texts]
-        self._database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
-        self._database.compile(
-            expressions=[text.text for text, _ in self._wanted],
-            ids=list(range(len(self._wanted))),
-            elements=len(self._wanted),
-            flags=[hyperscan.HS_FLAG_CASELESS if prefilters[row].caseless else 0 for _, row in self._wanted],
-            literal=True,
-        )
+        wanted = [(text, row) for row, one in enumerate(prefilters) for text in one.texts]
+        self._plain = _Texts([(text, row) for text, row in wanted if CARET not in text.text], prefilters)
+        # Escapes copied as caret text stand in few logs: only these pay for looking for them.
+        self._carets = _Texts([(text, row) for text, row in wanted if CARET in text.text], prefilters)
 
     def nominate(self, data: bytes, seen: Nominate) -> None:
         """Report each place where a row may match."""
-        if not data:
-            return
-
-        # hyperscan keeps no reference to its callback, so it must outlive the call under a name.
-        def hit(number: int, _start: int, end: int, _flags: int, _context: object) -> None:
-            text, row = self._wanted[number]
-            if not text.nearby or self._confirmed(data, text, row, end):
-                seen(row, end)
-
-        self._database.scan(data, match_event_handler=hit, scratch=hyperscan.Scratch(self._database))
-
-    def _confirmed(self, data: bytes, text: Text, row: int, end: int) -> bool:
-        """Whether the words that must stand near a hit do."""
-        if self._prefilters[row].wraps:
-            start, stop = max(0, end - _REACH), end + _REACH
-        else:
-            start = max(data.rfind(b"\n", 0, end) + 1, end - _LINE)
-            stop = data.find(b"\n", end, end + _LINE)
-            stop = end + _LINE if stop < 0 else stop
-        return all(data.find(word, start, stop) >= 0 for word in text.nearby)
+        self._plain.nominate(data, seen)
+        if CARET in data:
+            self._carets.nominate(data, seen)
 
     def wraps(self, row: int) -> bool:
         """Whether the row's message may be broken over lines."""
@@ -69,3 +47,47 @@ class Matcher:
         if row not in self._expressions:
             self._expressions[row] = re.compile(self._rows[row].pattern, re.MULTILINE)
         return self._expressions[row]
+
+
+class _Texts:
+    """Texts that hyperscan looks for at once; compiled when they are first needed."""
+
+    def __init__(self, wanted: list[tuple[Text, int]], prefilters: Sequence[Prefilter]) -> None:
+        self._wanted = wanted
+        self._prefilters = prefilters
+        self._database: hyperscan.Database | None = None
+
+    def nominate(self, data: bytes, seen: Nominate) -> None:
+        if not data or not self._wanted:
+            return
+        database = self._database = self._database or self._compiled()
+
+        # hyperscan keeps no reference to its callback, so it must outlive the call under a name.
+        def hit(number: int, _start: int, end: int, _flags: int, _context: object) -> None:
+            text, row = self._wanted[number]
+            if not text.nearby or self._confirmed(data, text, row, end):
+                seen(row, end)
+
+        database.scan(data, match_event_handler=hit, scratch=hyperscan.Scratch(database))
+
+    def _compiled(self) -> hyperscan.Database:
+        database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
+        caseless = [self._prefilters[row].caseless for _, row in self._wanted]
+        database.compile(
+            expressions=[text.text for text, _ in self._wanted],
+            ids=list(range(len(self._wanted))),
+            elements=len(self._wanted),
+            flags=[hyperscan.HS_FLAG_CASELESS if one else 0 for one in caseless],
+            literal=True,
+        )
+        return database
+
+    def _confirmed(self, data: bytes, text: Text, row: int, end: int) -> bool:
+        """Whether the words that must stand near a hit do."""
+        if self._prefilters[row].wraps:
+            start, stop = max(0, end - _REACH), end + _REACH
+        else:
+            start = max(data.rfind(b"\n", 0, end) + 1, end - _LINE)
+            stop = data.find(b"\n", end, end + _LINE)
+            stop = end + _LINE if stop < 0 else stop
+        return all(data.find(word, start, stop) >= 0 for word in text.nearby)

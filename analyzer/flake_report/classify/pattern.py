@@ -19,6 +19,7 @@ _MOST_OPEN = 6
 """Unbounded repeats of letters on one way through a pattern: each multiplies what `re` may try on a hostile line."""
 
 _QUANTIFIER = re.compile(r"([*+?]|\{(\d+)(,(\d*))?\})([?+]?)")
+_WORD = re.compile(r"[A-Za-z0-9_]+(?![*+?{])")
 _GROUP_OPEN = re.compile(r"\((\?:|\?P<[A-Za-z_]\w*>|(?!\?))")
 _CLASS = re.compile(r"\[\^?(?:\\.|[^\\])(?:\\.|[^\]\\])*\]")
 _SET_OPERATION = re.compile(r"(?<!\\)\[|--|&&|~~|\|\|")
@@ -33,9 +34,9 @@ class PatternError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """One character that must stand there."""
+    """Characters that must stand there: a whole word, or one of another kind; only a single one is ever repeated."""
 
-    char: str
+    text: str
     low: int = 1
     high: int | None = 1
 
@@ -114,6 +115,9 @@ class _Reader:
                 self.at += 1
                 branches.append(tuple(items))
                 items = []
+            elif word := _WORD.match(self.source, self.at):
+                self.at = word.end()
+                items.append(Literal(word.group()))
             else:
                 items.append(self._quantified(self._atom()))
         branches.append(tuple(items))
@@ -209,9 +213,10 @@ def _explodes(branch: tuple[Item, ...]) -> bool:
     """
     takers = list(_unbounded(branch))
     return bool(takers) and all(
-        any(re.match(taker.source, item.char) for taker in takers)
+        any(re.match(taker.source, char) for taker in takers)
         for item in branch
         if isinstance(item, Literal) and item.low
+        for char in item.text
     )
 
 
@@ -222,7 +227,7 @@ def _unbounded(branch: tuple[Item, ...]) -> Iterator[CharSet]:
             for inner in item.alternatives:
                 yield from _unbounded(inner)
         elif not isinstance(item, Anchor) and item.high is None:
-            yield item if isinstance(item, CharSet) else CharSet(re.escape(item.char))
+            yield item if isinstance(item, CharSet) else CharSet(re.escape(item.text))
 
 
 def _open_repeats(items: tuple[Item, ...]) -> int:

@@ -36,7 +36,9 @@ _LONG = 5
 _COST_OF_KEY = 0.05
 """What each further key of a row costs: of equals, the fewer win."""
 
-_ESCAPES = ("\x1b", "^[")
+CARET = b"^["
+"""How viewers show ESC."""
+_ESCAPES = ("\x1b", CARET.decode())
 _ESCAPE_ENDS = ("m", "K", "B", "\\", "\x07")  # colours, erasing, character sets, links, stamps
 _LINE_ENDS = ("\n", "\r")
 _BLANKS = ("  ", " \t", "\t")

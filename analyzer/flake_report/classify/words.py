@@ -108,7 +108,7 @@ _VARIES, _IN_WORD, _BETWEEN = range(3)
 
 def _kind(item: Literal | CharSet | Group) -> int:
     if isinstance(item, Literal) and (item.low, item.high) == (1, 1):
-        return _IN_WORD if item.char.isalnum() or item.char == "_" or not item.char.isascii() else _BETWEEN
+        return _IN_WORD if item.text[0].isalnum() or item.text[0] == "_" or not item.text.isascii() else _BETWEEN
     return _BETWEEN if _blank(item) else _VARIES
 
 
@@ -116,11 +116,11 @@ def _blank(item: Literal | CharSet | Group) -> bool:
     """One blank or more."""
     if isinstance(item, Group) or item.low == 0:
         return False
-    return item.blank if isinstance(item, CharSet) else item.char == " "
+    return item.blank if isinstance(item, CharSet) else item.text == " "
 
 
 def _token(members: Sequence[Literal | CharSet | Group], *, word: bool) -> Token:
-    text = "".join(item.char if isinstance(item, Literal) else " " for item in members)
+    text = "".join(item.text if isinstance(item, Literal) else " " for item in members)
     loose = any(_blank(item) and item.high != 1 for item in members)
     return Token(
         text, word, _score(text, word=word), loose, any(isinstance(item, CharSet) and item.breaks for item in members)
@@ -142,7 +142,7 @@ def _choice(item: Literal | CharSet | Group) -> Choice | Gap:
     elif isinstance(item, CharSet) and _FEW_LETTERS.fullmatch(item.source):
         branches = tuple(pieces((Literal(char),)) for char in item.source[1:-1])
     elif isinstance(item, Literal):
-        branches = (pieces((Literal(item.char),)),)
+        branches = (pieces((Literal(item.text),)),)
     if not branches:
         return _GAP
     return Choice((*branches, ()) if item.low == 0 else branches)
