@@ -10,12 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flake_report.config import SETTINGS, parse_config, span
+from flake_report.config import SETTINGS, parse_config, share, span
 from flake_report.errors import FlakeReportError
 from flake_report.model.config import Config
+from flake_report.model.evidence import LogMode
 
 FULL = """
 [collect]
+archive = "s3://bucket/archive"
+logs = "failed"
+artifacts = ["**/*.xml", "reports/*.jsonl"]
+branch = "main"
+since = "36h"
+budget = "50%"
 token_file = "~/.config/buildkite-token"
 token_command = "pass show buildkite"
 
@@ -40,6 +47,13 @@ def test_an_empty_file_is_all_defaults() -> None:
 
 def test_every_setting_can_be_given() -> None:
     config = parse_config(FULL, "flake-report.toml")
+    collect = config.collect
+    assert (collect.archive, collect.logs, collect.artifacts) == (
+        "s3://bucket/archive",
+        LogMode.FAILED,
+        ("**/*.xml", "reports/*.jsonl"),
+    )
+    assert (collect.branch, collect.since, collect.budget) == ("main", timedelta(hours=36), 0.5)
     places = (config.collect.token_file, config.collect.token_command)
     assert places == ("~/.config/buildkite-token", "pass show buildkite")
     assert config.store.path == "s3-less/store"
@@ -78,6 +92,13 @@ def test_each_setting_says_what_it_is_for() -> None:
         ('[store]\npath = " "', "[store] path takes text, not ' '"),
         ("[rates]\nbranch = ['main']", "[rates] branch takes text, not ['main']"),
         ('[rates]\nsince = "4 weeks"', '[rates] since takes a span such as "36h", "14d", "4w", not \'4 weeks\''),
+        ('[collect]\nlogs = "some"', '[collect] logs takes "all" or "failed", not \'some\''),
+        ("[collect]\nlogs = true", '[collect] logs takes "all" or "failed", not True'),
+        ('[collect]\nartifacts = "*.xml"', "[collect] artifacts takes a list of patterns, not '*.xml'"),
+        ("[collect]\nartifacts = [3]", "[collect] artifacts takes a list of patterns, not [3]"),
+        ('[collect]\nbudget = "0%"', "[collect] budget takes a share such as \"80%\", not '0%'"),
+        ("[collect]\nbudget = 0.8", '[collect] budget takes a share such as "80%", not 0.8'),
+        ('[collect]\ntoken = "x"', "[collect] token is unknown; the nearest is token_file"),
         ("[rates]\nsince = 4", '[rates] since takes a span such as "36h", "14d", "4w", not 4'),
     ],
 )
@@ -108,6 +129,17 @@ def test_a_span_is_a_number_and_a_unit(text: str, length: timedelta) -> None:
 def test_anything_else_is_no_span(text: object) -> None:
     with pytest.raises(ValueError, match=r"^$"):
         span(text)
+
+
+@pytest.mark.parametrize(("text", "part"), [("1%", 0.01), ("80%", 0.8), ("100%", 1.0)])
+def test_a_share_is_a_percentage(text: str, part: float) -> None:
+    assert share(text) == part
+
+
+@pytest.mark.parametrize("text", ["", "80", "0%", "101%", "-5%", "8.5%", "80 %", None, 80])
+def test_anything_else_is_no_share(text: object) -> None:
+    with pytest.raises(ValueError, match=r"^$"):
+        share(text)
 
 
 @given(st.text(max_size=60))

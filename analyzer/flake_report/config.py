@@ -12,6 +12,7 @@ from typing import Any
 
 from .errors import FlakeReportError
 from .model.config import CollectConfig, Config, RatesConfig, StoreConfig
+from .model.evidence import LogMode
 
 _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 
@@ -50,12 +51,47 @@ def span(value: object) -> timedelta:
     return timedelta(**{_UNITS[found[2]]: int(found[1])})
 
 
+def share(value: object) -> float:
+    """A part of a whole written as `80%`, from above nothing to all of it; anything else raises ValueError."""
+    found = re.fullmatch(r"(\d{1,3})%", value) if isinstance(value, str) else None
+    if not found or not 0 < int(found[1]) <= 100:
+        raise ValueError
+    return int(found[1]) / 100
+
+
+def _mode(value: object) -> LogMode:
+    return LogMode(_text(value))
+
+
+def _patterns(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise ValueError  # noqa: TRY004  # the one error of these readers
+    return tuple(_text(pattern) for pattern in value)
+
+
+_SPAN = 'a span such as "36h", "14d", "4w"'
+_DEFAULT_ARTIFACTS = ", ".join(f'"{pattern}"' for pattern in CollectConfig().artifacts)
+
 SETTINGS = (
+    Setting(
+        "collect", "archive", "text", '"flake-report-archive"', "The archive: a folder, or a URL (s3, gs, az).", _text
+    ),
+    Setting(
+        "collect", "logs", '"all" or "failed"', '"all"', "Of which jobs; without green ones rates lack runs.", _mode
+    ),
+    Setting(
+        "collect", "artifacts", "a list of patterns", f"[{_DEFAULT_ARTIFACTS}]", "Which artifacts, by path.", _patterns
+    ),
+    Setting("collect", "branch", "text", "every branch", "The branch to collect; `*` matches.", _text),
+    Setting("collect", "since", _SPAN, '"14d"', "Back from now.", span),
+    Setting(
+        "collect", "budget", 'a share such as "80%"', '"80%"', "Of each rate limit; the rest is for others.", share
+    ),
     Setting("collect", "token_file", "text", "none", "A file that holds the Buildkite API token.", _text),
     Setting("collect", "token_command", "text", "none", "A command that prints the Buildkite API token.", _text),
     Setting("store", "path", "text", '"flake-report-store"', "The store's folder.", _text),
     Setting("rates", "branch", "text", "every branch", "The branch whose builds count; `*` and `?` match.", _text),
-    Setting("rates", "since", 'a span such as "36h", "14d", "4w"', "all", "Back from the newest build.", span),
+    Setting("rates", "since", _SPAN, "all", "Back from the newest build.", span),
 )
 """Every setting there is; the README's table is tested against this."""
 

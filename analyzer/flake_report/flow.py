@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -28,9 +28,13 @@ from flake_report.parse.testid import from_nodeid
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from flake_report.collect.collector import Collection
+    from flake_report.collect.folder import BuildFrom
+    from flake_report.collect.tally import Progress
     from flake_report.model.config import CollectConfig
     from flake_report.model.query import Query
     from flake_report.model.record import IngestCounts
+    from flake_report.store import Store
 
 
 def signature_table(*user_files: tuple[str, str]) -> SignatureTable:
@@ -40,6 +44,28 @@ def signature_table(*user_files: tuple[str, str]) -> SignatureTable:
     for name, text in user_files:
         table = table.extended(parse_table(text, name))
     return table
+
+
+def collect(
+    what: Collection,
+    archive: str,
+    env: Mapping[str, str],
+    settings: CollectConfig,
+    *,
+    warn: Warn,
+    told: Callable[[Progress], None],
+) -> Progress:
+    """What is new of one pipeline into the archive, a folder or a URL; see `collect.collector`."""
+    from flake_report.collect import collector
+    from flake_report.collect.servers import Servers
+    from flake_report.collect.storage import open_storage
+    from flake_report.collect.token import WHERE_FROM, find_token
+
+    token = find_token(env, settings.token_file, settings.token_command)
+    if token is None:
+        raise FlakeReportError(f"{what.pipeline}: a pipeline is collected with an API token; give one: {WHERE_FROM}")
+    around = collector.Surroundings(token, Servers.from_env(env))
+    return collector.collect(what, open_storage(archive), around, warn=warn, told=told)
 
 
 def job_logs(url: str, env: Mapping[str, str], settings: CollectConfig, warn: Warn) -> Iterator[Blob]:
@@ -114,7 +140,7 @@ def read(evidence: Evidence, table: SignatureTable) -> JobRecord:
         sources=tuple(sorted({attempt.source.value for attempt in kept})),
         warnings=tuple(warnings),
         mode=evidence.mode,
-        versions=Versions(PARSER_VERSION, table.digest, prints.VERSION),
+        versions=_versions(table),
     )
 
 
@@ -133,20 +159,48 @@ def classify(attempt: Attempt, found: tuple[Cause, ...], table: SignatureTable) 
     return ClassifiedAttempt(attempt)
 
 
-def ingest(source: str, store: str, table: SignatureTable, warn: Warn, seen: Callable[[], None]) -> IngestCounts:
-    """Every job of one source into the store; a job that was there before is replaced. `seen` is called once a job."""
+def ingest(
+    source: str,
+    store: str,
+    table: SignatureTable,
+    warn: Warn,
+    seen: Callable[[], None],
+    *,
+    build_from: BuildFrom | None = None,
+    again: bool = True,
+) -> IngestCounts:
+    """Every job of one source into the store; a job that was there before is replaced. `seen` is called once a job.
+
+    `build_from` is for plain folders: what tells their builds apart. Where `again` is False, jobs that the store has
+    from these very readers are passed over: those of an archive do not change.
+    """
     from flake_report.collect.sources import open_source
     from flake_report.store import Store
 
+    opened = Store.create_or_open(store)
+    known: frozenset[tuple[str, str]] = frozenset() if again else _read_before(opened, _versions(table))
+
     def records() -> Iterator[JobRecord]:
-        for evidence in open_source(source, warn):
+        for evidence in open_source(source, warn, build_from):
+            if (evidence.job.id, evidence.mode) in known:
+                continue
             record = read(evidence, table)
             for warning in record.warnings:
                 warn(f"build {evidence.build.key}, job {evidence.job.id}: {warning}")
             yield record
             seen()
 
-    return Store.create_or_open(store).ingest(records())
+    return opened.ingest(records())
+
+
+def _versions(table: SignatureTable) -> Versions:
+    return Versions(PARSER_VERSION, table.digest, prints.VERSION)
+
+
+def _read_before(store: Store, versions: Versions) -> frozenset[tuple[str, str]]:
+    """Id and mode of each job that these readers have read into the store."""
+    same = " AND ".join(f"{name}_version = '{value}'" for name, value in asdict(versions).items())
+    return frozenset(store.table("jobs").filter(same).project("id, mode").fetchall())
 
 
 def show(store: str, query: Query) -> FlakeReport:

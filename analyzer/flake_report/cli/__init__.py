@@ -16,6 +16,7 @@ from flake_report.errors import FlakeReportError, NothingUsableError
 COMMANDS = {
     "explain": "Name the cause of a failed job from its log.",
     "parse": "Show what is understood of test result files.",
+    "collect": "Bring builds, logs and reports from Buildkite into an archive.",
     "ingest": "Read archives and folders of results into the store.",
     "show": "Tell which tests flake, and how often.",
     "export": "Write the report's data files into a folder.",

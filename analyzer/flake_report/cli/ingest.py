@@ -8,9 +8,11 @@ import click
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from flake_report import flow
+from flake_report.collect.folder import BuildFrom
 from flake_report.errors import FlakeReportError, NothingUsableError
 from flake_report.report.words import plural
 
+from .collect import collected, is_pipeline
 from .options import format_option, load_config, signatures_option, user_signatures
 from .terminal import console, show, warn
 
@@ -23,18 +25,28 @@ SHOWN_WARNINGS = 20
 @click.command(name="ingest", short_help="Read archives and folders of results into the store.")
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
 @click.option("--store", metavar="PATH", help="The store, made if absent; else the setting [store] path.")
+@click.option(
+    "--build-from",
+    type=click.Choice([kind.value for kind in BuildFrom]),
+    help="Of a plain folder: builds are its folders, or files written within an hour of each other.",
+)
 @format_option
 @signatures_option
-def command(sources: tuple[str, ...], store: str | None, form: str, signatures: tuple[str, ...]) -> int:
+def command(
+    *, sources: tuple[str, ...], store: str | None, build_from: str | None, form: str, signatures: tuple[str, ...]
+) -> int:
     """Read archives and plain folders of test results into the store.
 
-    A SOURCE is an archive (ORG/PIPELINE/BUILD/JOB/...) or any folder of result files, where each folder at the top is
-    a build. Ingesting a job again replaces it, so the same command can run every night.
+    A SOURCE is an archive (ORG/PIPELINE/BUILD/JOB/...), Buildkite's build exports, any folder of result files, where
+    each folder at the top is a build, or ORG/PIPELINE, which is first collected into the archive. Archives and exports
+    may be URLs (s3, gs, az). Ingesting a job again replaces it, so the same command can run every night.
 
     \b
     flake-report ingest archive/
+    flake-report ingest ORG/PIPELINE
     """
-    path = store or load_config().store.path
+    config = load_config()
+    path = store or config.store.path
     table = flow.signature_table(*user_signatures(signatures))
     terminal = console(stderr=True)
     bar = Progress(
@@ -53,11 +65,20 @@ def command(sources: tuple[str, ...], store: str | None, form: str, signatures: 
         if warnings <= SHOWN_WARNINGS:
             warn(message)
 
+    ready: list[tuple[str, bool]] = []
+    for source in sources:
+        try:
+            pipeline = is_pipeline(source)
+            ready.append((collected(source, config.collect) if pipeline else source, not pipeline))
+        except FlakeReportError as error:
+            warn(error)
+            status = 2
+    kind = BuildFrom(build_from) if build_from else None
     with bar:
         task = bar.add_task("", total=None)
-        for source in sources:
+        for source, again in ready:
             try:
-                counts = flow.ingest(source, path, table, told, lambda: bar.advance(task))
+                counts = flow.ingest(source, path, table, told, lambda: bar.advance(task), build_from=kind, again=again)
             except FlakeReportError as error:
                 warn(error)
                 status = max(status, 1 if isinstance(error, NothingUsableError) else 2)

@@ -9,6 +9,7 @@ from flake_report.errors import FlakeReportError, NothingUsableError
 from flake_report.model.evidence import Evidence
 
 from .archive import is_archive, read_archive
+from .export import is_export, read_export
 from .files import Warn
 from .folder import BuildFrom, is_plain_folder, read_folder
 from .reports import WANTED
@@ -26,6 +27,7 @@ class Source:
 # The first that recognises a folder reads it: an archive is also a folder of files.
 SOURCES: dict[str, Source] = {
     "archive": Source(is_archive, read_archive),
+    "export": Source(is_export, read_export),
     "folder": Source(is_plain_folder, read_folder),
 }
 

@@ -27,6 +27,7 @@ _SHORTCODE = re.compile(r"(?<!\w):[a-z0-9_+-]+:(?!\w)")
 _OF = r"(\d+)\s*(?:/|of)\s*(\d+)"
 _SHARD = re.compile(rf"\s*(?:\(\s*{_OF}\s*\)|(?<![\d.]){_OF}|%[nNt](?:\s*/\s*%[nNt])?)\s*$")
 _NUMBER = re.compile(r"\s+#?\d+$")
+_ADDRESS = re.compile(r"/organizations/([^/?]+)/pipelines/([^/?]+)/builds/")
 _RETRY_TYPES = {kind.value: kind for kind in RetryType}
 _EMOJI_JOINERS = frozenset("\u200d\ufe0f\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff")
 
@@ -49,6 +50,16 @@ def read_build(payload: Payload, org: str, pipeline: str) -> Build:
         created_at=created_at,
         state=_text(payload, "state"),
     )
+
+
+def home_of(build: Payload) -> tuple[str, str]:
+    """The slugs of a build's organization and pipeline, out of its own address: for builds that come without them."""
+    found = _ADDRESS.search(_text(build, "url"))
+    if not found:
+        raise FlakeReportError(
+            f"build {build.get('number')} without a readable `url`: its pipeline is unknown; left out"
+        )
+    return found[1], found[2]
 
 
 def read_jobs(payloads: Iterable[Payload]) -> list[Job]:

@@ -5,11 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+from .evidence import LogMode
+
 
 @dataclass(frozen=True, slots=True)
 class CollectConfig:
-    """`[collect]`: where the API token is, if BUILDKITE_API_TOKEN does not hold it; never the token itself."""
+    """`[collect]`: what is brought from Buildkite, and where to.
 
+    `artifacts` are patterns for paths (`**` goes over folders). `since` counts back from now. `budget` is the share
+    of each rate limit that may be used up. The token's two places never hold the token itself.
+    """
+
+    archive: str = "flake-report-archive"
+    logs: LogMode = LogMode.ALL
+    artifacts: tuple[str, ...] = ("**/*junit*.xml", "**/test-results/**/*.xml", "**/*attempts*.jsonl")
+    branch: str | None = None
+    since: timedelta = timedelta(days=14)
+    budget: float = 0.8
     token_file: str | None = None
     token_command: str | None = None
 
