@@ -24,7 +24,7 @@ PARTS = 200
 HELD_BLOCK = 1024 * 1024
 """Cases held as objects; what is more is packed."""
 
-HELD_PACKED_BYTES = 24 * 1024 * 1024
+HELD_PACKED_BYTES = 16 * 1024 * 1024
 """Packed cases of one file. Past it they are given out as they come, and reruns among them are not told."""
 
 EXACT_CASES = 100_000
