@@ -35,7 +35,7 @@ class Matcher:
     def nominate(self, data: bytes, seen: Nominate) -> None:
         """Report each place where a row may match."""
         self._plain.nominate(data, seen)
-        if CARET in data:
+        if data.find(CARET[:1]) >= 0 and CARET in data:  # one byte is found ten times as fast as two
             self._carets.nominate(data, seen)
 
     def wraps(self, row: int) -> bool:
