@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 
 import pytest
+from junitparser import JUnitXml, JUnitXmlError, TestCase, TestSuite
+from lxml import etree
 
 from flake_report.model.results import Attempt, Outcome, ReportSummary
 from flake_report.parse.reports import read_report
@@ -48,6 +50,35 @@ def test_every_file_of_the_corpus_counts_as_it_was_counted_independently(corpus:
 def test_a_passed_attempt_after_a_failed_one_is_never_seen_where_a_data_provider_repeats_a_name(corpus: Path) -> None:
     summary, _attempts = read((corpus / "junit" / "junit2html__tests_junit-cute2.xml").read_bytes())
     assert (summary.tests, summary.flaky, summary.reruns) == (43, 0, 0)
+
+
+def walked(element: JUnitXml | TestSuite) -> list[tuple[str, str]]:
+    """Class and name of every case that junitparser finds, nested suites included."""
+    found = []
+    for child in element:
+        found += [(child.classname or "", child.name or "")] if isinstance(child, TestCase) else walked(child)
+    if isinstance(element, TestSuite):
+        for suite in element.testsuites():
+            found += walked(suite)
+    return found
+
+
+def test_names_are_those_that_junitparser_reads_wherever_it_can(corpus: Path) -> None:
+    compared = 0
+    for path in sorted((corpus / "junit").iterdir()):
+        data = path.read_bytes()
+        try:
+            expected = walked(JUnitXml.fromroot(etree.fromstring(data)))
+        except (JUnitXmlError, etree.XMLSyntaxError):
+            continue
+        _summary, attempts = read(data)
+        names = {(one.test.classname, one.test.name) for one in attempts if one.test.apart != "suite"}
+        # pytest's `tests` folder is no part of a test's identity; junitparser does not know Codeception's `class`.
+        same = {(classname.removeprefix("tests."), name) for classname, name in expected}
+        strange = [one for one in names if not {one, (one[0].removeprefix("tests."), one[1]), ("", one[1])} & same]
+        assert (strange, len(names) >= len(same)) == ([], True), path.name
+        compared += 1
+    assert compared > 300
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from . import limits
 from .excerpt import Excerpt, clip
-from .junit_case import EARLIER, FINAL, NO_SUITE, ONE_ATTEMPT, SKIPS, Case, Part, Suite, category
+from .junit_case import EARLIER, FINAL, NO_SUITE, ONE_ATTEMPT, PASSED, SKIPS, XFAIL, Case, Part, Suite, category
 from .junit_dialect import Dialect, dialect_of, is_go_property, is_googletest, own_property
 from .junit_held import Held
 from .junit_simple import Run, Simple, Taker, kept_output
@@ -54,6 +54,10 @@ class JunitBuilder:
         """Suites that hold cases themselves."""
         self.uncertain = False
         """Whether some elements may be reruns: a suite that is not pytest's, or has not as many cases as it says."""
+        self.inner_reruns = 0
+        """Earlier attempts that stand inside their cases."""
+        self.inner_flaky = 0
+        """Cases with such attempts that passed in the end."""
         self._held = held
         self._texts = texts
         self._problems = problems
@@ -191,7 +195,10 @@ class JunitBuilder:
         self.counts[what] += 1
         inside = self._in[-1]
         inside.cases += 1
-        inside.attempts += 1 + sum(part.kind in EARLIER for part in open_case.parts)
+        earlier = sum(part.kind in EARLIER for part in open_case.parts)
+        inside.attempts += 1 + earlier
+        self.inner_reruns += earlier
+        self.inner_flaky += bool(earlier) and (what == PASSED or any(part.type == XFAIL for part in open_case.parts))
         time = get("time") or (open_case.time.text() if open_case.time else "")
         output = kept_output(open_case.output, what)
         case = Case(

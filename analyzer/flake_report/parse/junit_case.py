@@ -9,6 +9,8 @@ from .junit_dialect import Dialect
 FINAL = {"failure": "f", "error": "e"}
 SKIPS = frozenset({"skipped", "skip", "ignored", "disabled"})
 EARLIER = frozenset({"flakyFailure", "flakyError", "rerunFailure", "rerunError"})
+XFAIL = "pytest.xfail"
+"""The type of a skip that is an expected failure."""
 ONE_ATTEMPT = "several failures are checks of one attempt"
 _SKIPPED_STATUS = frozenset({"skipped", "notrun", "disabled", "ignored", "pending", "suppressed"})
 

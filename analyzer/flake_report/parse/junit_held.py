@@ -30,6 +30,7 @@ class Held:
         self._size = 0
         self._packs: list[bytes] = []
         self._packed_size = 0
+        self._compressor: zstandard.ZstdCompressor | None = None
 
     def add(self, entry: Entry, size: int) -> None:
         """`size` is about what the entry holds, in characters."""
@@ -62,7 +63,9 @@ class Held:
     def _pack(self) -> None:
         raw = marshal.dumps([_plain(entry) for entry in self._loose])
         # Copied: what the compressor returns keeps the room that the worst case would have needed.
-        packed = bytes(memoryview(zstandard.ZstdCompressor(level=1).compress(raw)))
+        if self._compressor is None:  # small files never need it
+            self._compressor = zstandard.ZstdCompressor(level=-1)  # fast: names shrink to a tenth all the same
+        packed = bytes(memoryview(self._compressor.compress(raw)))
         self._packs.append(packed)
         self._packed_size += len(packed)
         self._loose, self._size = [], 0

@@ -6,7 +6,7 @@ import re
 
 from flake_report.model.results import Outcome, Phase
 
-from .junit_case import EARLIER, ERROR, FINAL, ONE_ATTEMPT, SKIPPED, Case, Part
+from .junit_case import EARLIER, ERROR, FINAL, ONE_ATTEMPT, SKIPPED, XFAIL, Case, Part
 from .junit_dialect import Dialect
 from .junit_playwright import playwright_tries
 from .junit_try import Try
@@ -50,7 +50,7 @@ def _final(case: Case, parts: list[Part], dialect: Dialect) -> Try:
     if not bad:
         skip = parts[0] if parts else None
         outcome = Outcome.SKIPPED if case.category == SKIPPED else Outcome.PASSED
-        if skip and skip.type == "pytest.xfail":
+        if skip and skip.type == XFAIL:
             outcome = Outcome.XFAILED
         if "outcome=xpassed" in case.facts:
             outcome = Outcome.XPASSED
