@@ -94,13 +94,20 @@ def explain(blob: Blob, table: SignatureTable) -> Explanation:
     )
 
 
-def read_log(blob: Blob, table: SignatureTable, warn: Warn) -> tuple[JobLog, tuple[Cause, ...]]:
-    """One pass over a log: its outline, and the causes found in it."""
+def read_log(
+    blob: Blob, table: SignatureTable, warn: Warn, exit_status: int | None = None
+) -> tuple[JobLog, tuple[Cause, ...]]:
+    """One pass over a log: its outline, and the causes found in it.
+
+    `exit_status` is what the job is known to have ended with; it helps where the log itself does not say.
+    """
     outline, scan = Outline(), Scan(table, clean)
     for block in blocks(salvaged(blob, warn)):
         outline.feed(block)
         scan.feed(block)
     log = outline.result()
+    if log.exit_status is None:
+        log = replace(log, exit_status=exit_status)
     return log, causes(scan.matches(), log)
 
 
@@ -117,7 +124,7 @@ def read(evidence: Evidence, table: SignatureTable) -> JobRecord:
     found: tuple[Cause, ...] = ()
     if evidence.log is not None:
         try:
-            log, found = read_log(evidence.log, table, warnings.append)
+            log, found = read_log(evidence.log, table, warnings.append, evidence.job.exit_status)
             warnings += [f"{evidence.log.name}: {warning}" for warning in log.warnings]
         except FlakeReportError as error:
             warnings.append(str(error))

@@ -67,7 +67,7 @@ def row(name: str, imports: str, environment: dict[str, str], limit_ms: float, *
     plain = statistics.median(pair[0] for pair in pairs)
     added = statistics.median((recorded - plain_) * 1000 / tests for plain_, recorded in pairs)
     each = plain * 1000 / tests
-    print(f"{name:22} {each:8.3f} {each + added:8.3f} {added:8.3f} {(each + added) / each:7.2f} {limit_ms:6.1f}")  # noqa: T201  # its purpose
+    print(f"{name:22} {each:8.3f} {each + added:8.3f} {added:8.3f} {(each + added) / each:7.2f} {limit_ms:6.1f}")
     return added <= limit_ms
 
 
@@ -78,7 +78,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
     size = {"tests": options.tests, "rounds": options.rounds}
-    print(f"{'ms a test':22} {'plain':>8} {'recorded':>8} {'added':>8} {'ratio':>7} {'limit':>6}")  # noqa: T201  # its purpose
+    print(f"{'ms a test':22} {'plain':>8} {'recorded':>8} {'added':>8} {'ratio':>7} {'limit':>6}")
     kept = [row("no GPU", "", {"CUDA_VISIBLE_DEVICES": ""}, 1.0, **size)]
     with tempfile.TemporaryDirectory() as driver:
         compiler = shutil.which("cc")

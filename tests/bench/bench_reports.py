@@ -117,7 +117,7 @@ def compare(title: str, size: int, commands: dict[str, list[str]], samples: int)
 
 
 def say(line: str) -> None:
-    print(line, flush=True)  # noqa: T201 - a script's answer
+    print(line, flush=True)
 
 
 def main() -> int:

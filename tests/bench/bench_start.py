@@ -15,7 +15,10 @@ from pathlib import Path
 
 SAMPLES = 9
 LOG_BYTES = 10_000_000
-LINE = b"\x1b_bk;t=1745322209921\x07\x1b[0;36m(EngineCore pid=%d)\x1b[0;0m INFO 11-30 10:44:11 [core.py:113] step %d ok\r\r\n"
+LINE = (
+    b"\x1b_bk;t=1745322209921\x07\x1b[0;36m(EngineCore pid=%d)\x1b[0;0m "
+    b"INFO 11-30 10:44:11 [core.py:113] step %d ok\r\r\n"
+)
 FAILURE = (
     b"ValueError: Free memory on device cuda:0 (4.51/22.05 GiB) on startup is less than desired GPU memory "
     b"utilization (0.47, 10.36 GiB).\n"
@@ -56,7 +59,7 @@ def main() -> None:
     bare = statistics.median(samples["bare python"])
     for name, taken in samples.items():
         middle = statistics.median(taken)
-        print(f"{name:16} {middle * 1000:7.0f} ms   {middle / bare:5.1f} x bare python")  # noqa: T201  # its purpose
+        print(f"{name:16} {middle * 1000:7.0f} ms   {middle / bare:5.1f} x bare python")
 
 
 if __name__ == "__main__":

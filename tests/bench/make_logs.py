@@ -114,7 +114,7 @@ def main() -> None:
     asked = parser.parse_args()
     planted = make(asked.folder, asked.megabytes, asked.seed)
     inside = sum(bool(one.inside) for one in planted)
-    print(f"{len(planted)} failure lines planted, {inside} with escapes inside")  # noqa: T201 - a script's answer
+    print(f"{len(planted)} failure lines planted, {inside} with escapes inside")
 
 
 if __name__ == "__main__":

@@ -84,6 +84,12 @@ def test_a_wrapper_alone_says_that_the_cause_is_not_in_the_log(explain):
     assert (found[0].signature, found[0].wrapper) == ("vllm-engine-failed", True)
 
 
+def test_of_wrappers_around_each_other_only_the_innermost_is_told(explain):
+    engine = "RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {}"
+    found = explain(engine, "🚨 Error: The command exited with status 1", "user command error: exit status 1")
+    assert [cause.signature for cause in found] == ["vllm-engine-failed"]
+
+
 def test_a_green_log_full_of_errors_has_no_cause(explain):
     green = ["ERROR: retrying", FREE, "FAILED tests/test_x.py::test_y - KeyError: 'a'", "No space left on device"]
     assert explain(*green) != ()

@@ -27,7 +27,11 @@ def causes(matches: Sequence[Match], log: JobLog) -> tuple[Cause, ...]:
     found = sorted(events(told, log), key=lambda event: event.place)
     if not _failed(told, log):
         found = [event for event in found if event.strength is Strength.SPECIFIC or _at_the_end(event, log)]
-    return tuple(_cause(event) for event in found if event.strength is found[0].strength)
+    kept = [event for event in found if event.strength is found[0].strength]
+    if kept and kept[0].strength is Strength.WRAPPER:
+        # One wrapper wraps the next: a failed engine fails its test, which fails the command. The innermost is told.
+        kept = [event for event in kept if event.told.signature is kept[0].told.signature]
+    return tuple(_cause(event) for event in kept)
 
 
 def _failed(told: Sequence[Match], log: JobLog) -> bool:

@@ -47,6 +47,7 @@ def rows(table: SignatureTable) -> list[dict[str, object]]:
             "title": row.title,
             "blame": row.blame.value,
             "wrapper": row.wrapper,
+            "weak": row.weak,
             "pattern": row.pattern,
             "hint": row.hint,
             "example": row.example,

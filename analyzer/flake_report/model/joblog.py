@@ -36,7 +36,8 @@ class Session:
     """One run of a test runner in the log, from its header to its summary line.
 
     Counts are the runner's own, from the summary line; `ended` is False where that line never came.
-    `command` is empty where the log does not show it; `key` tells equal sessions of different builds. `failures` are the node ids of the short summary.
+    `command` is empty where the log does not show it; `key` tells equal sessions of different builds.
+    `failures` are the node ids of the short summary.
     """
 
     runner: str

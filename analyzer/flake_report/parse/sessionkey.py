@@ -14,6 +14,7 @@ _DROPPED = frozenset(
         "--junitxml", "--junit-xml", "--json", "--report-log", "--resultlog", "--html", "--csv",
         "--self-contained-html",
         "--json-report", "--json-report-file", "--alluredir", "--cov", "--cov-report", "--cov-config", "--cov-append",
+        "--gpu-guard-record", "--gpu-guard-quarantine", "--gpu-guard-clean", "--gpu-guard-tune",
         "--store-durations", "--durations-path", "--gherkin-terminal-reporter", "--cucumberjson", "--log-file",
         # temporary files
         "--basetemp", "--cache-dir",
@@ -23,7 +24,16 @@ _DROPPED = frozenset(
     }
 )  # fmt: skip
 # Of those, the ones that take no value: the next word is not theirs.
-_FLAGS = frozenset({"--self-contained-html", "--json-report", "--cov-append", "--store-durations"})
+_FLAGS = frozenset(
+    {
+        "--self-contained-html",
+        "--json-report",
+        "--cov-append",
+        "--store-durations",
+        "--gpu-guard-clean",
+        "--gpu-guard-tune",
+    }
+)
 _DROPPED_SETTINGS = ("cache_dir=", "junit_", "log_file=")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _PYTHON = re.compile(r"(?:python[\d.]*|pypy[\d.]*)(?:\.exe)?")
