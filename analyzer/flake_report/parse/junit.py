@@ -20,18 +20,18 @@ from .xmlscan import XmlScanner
 
 def read_small_xml(data: bytes, emit: Callable[[Attempt], None] | None) -> ReportSummary | None:
     """A small document in the plainest form; None where it is not in that form, to be read by `read_xml`."""
-    problems = Problems()
-    resolver = Resolver(emit, problems)
     if emit is None:
         names = Names()
         found = read_quick(data, names.add, texts=False)
         if found is not None and names.differ(found.cases):
-            resolver.tests = found.cases
-            return _summary("junit", found, resolver, problems)
+            passed, failed, errors, skipped = found.counts.values()
+            return ReportSummary("junit", found.suites, found.cases, passed, failed, errors, skipped, found.cases)
     held = Held()
     found = read_quick(data, held.add, texts=True)
     if found is None:
         return None
+    problems = Problems()
+    resolver = Resolver(emit, problems)
     resolver.give_out(held, cases=found.cases, compare=True, suites=found.filled)
     return _summary("junit", found, resolver, problems)
 

@@ -14,9 +14,10 @@ from . import limits
 from .junit_case import NO_SUITE, PASSED, Case, Suite
 from .junit_dialect import Dialect
 from .junit_held import Entry, Held
-from .junit_simple import Run, Simple, case_of, names_of
+from .junit_simple import Run, Simple, case_of
 from .junit_tries import pytest_phase
 from .problems import Problems
+from .xmltext import attribute
 
 Key: TypeAlias = int
 """The hash of an identity: 64 bits, so that no two are equal by chance."""
@@ -114,7 +115,8 @@ class Names:
         if isinstance(entry, Run):
             self._seen.update(entry.names())
         elif isinstance(entry, Simple):
-            self._seen.add(names_of(entry)[1])
+            name = entry.pieces[entry.keys.index("name")] if "name" in entry.keys else ""
+            self._seen.add(attribute(name or ""))
         elif isinstance(entry, Case):
             self._seen.add(entry.name)
 
