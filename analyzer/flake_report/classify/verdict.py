@@ -8,6 +8,7 @@ from flake_report.model.failure import Cause, Match
 from flake_report.model.joblog import JobLog, RegionKind, Session
 
 from .events import Event, Strength, events
+from .kvcache import settle
 
 _RUNNERS_ERROR = "##[error]"
 """How GitHub Actions marks what failed a step."""
@@ -23,7 +24,7 @@ def causes(matches: Sequence[Match], log: JobLog) -> tuple[Cause, ...]:
     Of what says less, nothing is listed while something better is in sight. Wrappers alone mean that the cause is not
     in this log.
     """
-    told = _told(matches, log)
+    told = settle(_told(matches, log), log)
     found = sorted(events(told, log), key=lambda event: event.place)
     if not _failed(told, log):
         found = [event for event in found if event.strength is Strength.SPECIFIC or _at_the_end(event, log)]
