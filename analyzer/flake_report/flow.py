@@ -1,50 +1,36 @@
-"""The six verbs in order: collect, parse, classify, store, rate, report. This module alone joins the stages."""
+"""The six verbs in order: collect, parse, classify, store, rate, report.
+
+This module joins the stages; `understand` is its middle, the reading of one job.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, replace
-from importlib.resources import files
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from flake_report.classify import fingerprint as prints
-from flake_report.classify.kvcache import CONSEQUENCES
-from flake_report.classify.scan import Scan, match_text
-from flake_report.classify.signatures import SignatureTable, parse_table
-from flake_report.classify.verdict import causes
 from flake_report.collect.files import Warn, salvaged
-from flake_report.errors import FlakeReportError
-from flake_report.model.evidence import Blob, Evidence
-from flake_report.model.failure import Cause, Explanation, Match
-from flake_report.model.joblog import JobLog
-from flake_report.model.record import ClassifiedAttempt, JobRecord, Versions
+from flake_report.model.failure import Explanation
 from flake_report.model.report import FlakeReport
-from flake_report.model.results import Attempt, ReportSummary
-from flake_report.parse import VERSION as PARSER_VERSION
-from flake_report.parse.joblog import Outline, blocks, clean
-from flake_report.parse.precedence import best_source, in_session, session_of_report
+from flake_report.model.results import ReportSummary
 from flake_report.parse.reports import read_report
-from flake_report.parse.testid import from_nodeid
+
+from .understand import read, read_log, signature_table, versions_with
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from flake_report.classify.signatures import SignatureTable
     from flake_report.collect.collector import Collection
     from flake_report.collect.folder import BuildFrom
     from flake_report.collect.tally import Progress
     from flake_report.model.config import CollectConfig
+    from flake_report.model.evidence import Blob
     from flake_report.model.query import Query
-    from flake_report.model.record import IngestCounts
+    from flake_report.model.record import IngestCounts, JobRecord, Versions
     from flake_report.store import Store
 
-
-def signature_table(*user_files: tuple[str, str]) -> SignatureTable:
-    """The packaged table, after the rows of `(name, text)` files that a user gave."""
-    packaged = files("flake_report.classify").joinpath("signatures.toml").read_text(encoding="utf-8")
-    table = parse_table(packaged, "signatures.toml")
-    for name, text in user_files:
-        table = table.extended(parse_table(text, name))
-    return table
+__all__ = ["collect", "explain", "ingest", "job_logs", "parse", "read", "show", "signature_table"]
 
 
 def collect(
@@ -95,81 +81,9 @@ def explain(blob: Blob, table: SignatureTable) -> Explanation:
     )
 
 
-def read_log(
-    blob: Blob, table: SignatureTable, warn: Warn, exit_status: int | None = None
-) -> tuple[JobLog, tuple[Cause, ...]]:
-    """One pass over a log: its outline, and the causes found in it.
-
-    `exit_status` is what the job is known to have ended with; it helps where the log itself does not say.
-    """
-    outline, scan = Outline(), Scan(table, clean)
-    for block in blocks(salvaged(blob, warn)):
-        outline.feed(block)
-        scan.feed(block)
-    log = outline.result()
-    if log.exit_status is None:
-        log = replace(log, exit_status=exit_status)
-    return log, causes(scan.matches(), log)
-
-
 def parse(blob: Blob, warn: Warn) -> ReportSummary:
     """What one result file holds, counted."""
     return read_report(blob.name, salvaged(blob, warn), lambda _attempt: None)
-
-
-def read(evidence: Evidence, table: SignatureTable) -> JobRecord:
-    """All that one job left, understood: its attempts with their signatures, and the causes in its log."""
-    warnings: list[str] = []
-    attempts: list[Attempt] = []
-    log = JobLog(lines=0)
-    found: tuple[Cause, ...] = ()
-    if evidence.log is not None:
-        try:
-            log, found = read_log(evidence.log, table, warnings.append, evidence.job.exit_status)
-            warnings += [f"{evidence.log.name}: {warning}" for warning in log.warnings]
-        except FlakeReportError as error:
-            warnings.append(str(error))
-    for blob in evidence.reports:
-        session = session_of_report(blob.name, log.sessions)
-        keep = attempts.append if session is None else in_session(session, attempts.append)
-        try:
-            summary = read_report(blob.name, salvaged(blob, warnings.append), keep)
-            warnings += [f"{blob.name}: {warning}" for warning in summary.warnings]
-        except FlakeReportError as error:
-            warnings.append(str(error))
-    kept = best_source(attempts, log)
-    return JobRecord(
-        build=evidence.build,
-        job=evidence.job,
-        attempts=tuple(classify(attempt, found, table) for attempt in kept),
-        causes=found,
-        memory=log.memory,
-        engines=log.engines,
-        sources=tuple(sorted({attempt.source.value for attempt in kept})),
-        warnings=tuple(warnings),
-        mode=evidence.mode,
-        versions=_versions(table),
-    )
-
-
-def classify(attempt: Attempt, found: tuple[Cause, ...], table: SignatureTable) -> ClassifiedAttempt:
-    """Why this attempt failed, from its own text; what that leaves open, from the log's causes for its test."""
-    if not attempt.outcome.bad:
-        return ClassifiedAttempt(attempt)
-    if not attempt.fingerprint and (known := prints.fingerprint(attempt.message)):
-        attempt = replace(attempt, fingerprint=known.hash)
-    match = match_text(table, f"{attempt.message}\n{attempt.text}")
-    own = [cause for cause in found if not cause.wrapper and cause.test and from_nodeid(cause.test) == attempt.test]
-    if match and not match.signature.wrapper:
-        name = match.signature.name
-        settled = {cause.signature: cause for cause in own}
-        cause = settled.get(CONSEQUENCES.get(name, name))
-        return ClassifiedAttempt(attempt, cause.signature, cause.blame.value) if cause else _as_matched(attempt, match)
-    return ClassifiedAttempt(attempt, own[0].signature, own[0].blame.value) if own else ClassifiedAttempt(attempt)
-
-
-def _as_matched(attempt: Attempt, match: Match) -> ClassifiedAttempt:
-    return ClassifiedAttempt(attempt, match.signature.name, match.signature.blame.value)
 
 
 def ingest(
@@ -191,7 +105,7 @@ def ingest(
     from flake_report.store import Store
 
     opened = Store.create_or_open(store)
-    known: frozenset[tuple[str, str]] = frozenset() if again else _read_before(opened, _versions(table))
+    known: frozenset[tuple[str, str]] = frozenset() if again else _read_before(opened, versions_with(table))
 
     def records() -> Iterator[JobRecord]:
         for evidence in open_source(source, warn, build_from):
@@ -204,10 +118,6 @@ def ingest(
             seen()
 
     return opened.ingest(records())
-
-
-def _versions(table: SignatureTable) -> Versions:
-    return Versions(PARSER_VERSION, table.digest, prints.VERSION)
 
 
 def _read_before(store: Store, versions: Versions) -> frozenset[tuple[str, str]]:
