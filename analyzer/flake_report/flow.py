@@ -10,6 +10,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from flake_report.collect.files import Warn, salvaged
+from flake_report.errors import FlakeReportError
 from flake_report.model.failure import Explanation
 from flake_report.model.report import FlakeReport
 from flake_report.model.results import ReportSummary

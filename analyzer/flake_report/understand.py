@@ -81,7 +81,7 @@ def read(evidence: Evidence, table: SignatureTable) -> JobRecord:
         sources=tuple(sorted({attempt.source.value for attempt in kept})),
         warnings=tuple(warnings),
         mode=evidence.mode,
-        versions=_versions(table),
+        versions=versions_with(table),
     )
 
 
