@@ -100,8 +100,10 @@ class Patterns(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def patterns(keys: tuple[str, ...]) -> Patterns:
-    """For the keys of a case that was read before: the next ones are mostly alike."""
+def patterns(keys: tuple[str, ...]) -> Patterns | None:
+    """For the keys of a case that was read before: the next ones are mostly alike. None for keys not taken here."""
+    if not keys or len(set(keys)) != len(keys) or not KEYS.issuperset(keys):
+        return None
     run = "".join(rf'\s++{re.escape(key)}="[^"]{"+" if key == "name" else "*"}+"' for key in keys)
     values = "".join(rf'\s++{re.escape(key)}="([^"<]*+)"' for key in keys)
     child = rf"\s*+<({_CHILDREN})({_VALUES})\s*+(?:/>|>(?:([^<]*+)|{CDATA})</\{{}}>)"
@@ -114,6 +116,7 @@ def patterns(keys: tuple[str, ...]) -> Patterns:
     )
 
 
+_KEY = re.compile(r'([\w-]+)="[^"]*+"')
 _FIRST = re.compile(r'\s*+<testcase((?:\s++[\w-]++="[^"<]*+")++)\s*+/?>')
 
 
@@ -128,14 +131,18 @@ class Taker:
         self.counts = counts
         self.add = add
         self.texts = texts
-        self._patterns = patterns(())
+        self._patterns: Patterns | None = None
 
     def take(self, buffer: str, at: int) -> int:
         """As many as follow each other from `at` on; where they end."""
-        keys, runs, singles = self._patterns
-        counts, add, texts, width = self.counts, self.add, self.texts, len(keys)
+        looked = self._patterns or self._look(buffer, at)
+        if looked is None:
+            return at
+        counts, add, texts = self.counts, self.add, self.texts
+        keys, runs, singles = looked
+        width = len(keys)
         while True:
-            run = runs.match(buffer, at) if keys else None
+            run = runs.match(buffer, at)
             if run is not None:
                 cases = run_length(text := run[0], width)
                 if not cases:
@@ -143,7 +150,7 @@ class Taker:
                 counts[PASSED] += cases
                 add(Run(text, keys, cases), len(text))
                 at = run.end()
-            single = singles.match(buffer, at) if keys else None
+            single = singles.match(buffer, at)
             if single is not None:
                 entry = simple(single, keys, texts=texts)
                 if entry is None:
@@ -152,21 +159,20 @@ class Taker:
                 add(entry, single.end() - at if texts else 500)
                 at = single.end()
             elif run is None:
-                if buffer.startswith("</", at) or not self._look(buffer, at):
+                looked = None if buffer.startswith("</", at) else self._look(buffer, at)
+                if looked is None:
                     return at
-                keys, runs, singles = self._patterns
+                keys, runs, singles = looked
                 width = len(keys)
 
-    def _look(self, buffer: str, at: int) -> bool:
-        """Whether a case of other attributes stands at `at`, to be taken from now on."""
+    def _look(self, buffer: str, at: int) -> Patterns | None:
+        """What to take from now on, where a case of other attributes stands at `at`; None where none does."""
         first = _FIRST.match(buffer, at)
-        if first is None:
-            return False
-        keys = tuple([key for key, _value in PAIRS.findall(first[1])])
-        if keys == self._patterns.keys or len(set(keys)) != len(keys) or not KEYS.issuperset(keys):
-            return False
-        self._patterns = patterns(keys)
-        return True
+        found = patterns(tuple(_KEY.findall(first[1]))) if first is not None else None
+        if found is None or found is self._patterns:
+            return None
+        self._patterns = found
+        return found
 
 
 def run_length(run: str, width: int) -> int:
