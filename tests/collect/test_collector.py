@@ -279,3 +279,19 @@ def test_an_archive_that_cannot_be_written_to_is_named(collect_into: Collect, tm
     (tmp_path / "acme").write_text("a file where a folder must be")
     with pytest.raises(FlakeReportError, match=r"cannot be (written|read)"):
         collect_into(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "field", ["id", "state", "created_at", "number", "jobs", "type", "step_key", "retried", "agent"]
+)
+@pytest.mark.parametrize("value", [None, [1], {"a": 1}, "", -1, True], ids=repr)
+def test_no_value_of_any_field_is_more_than_a_warning_or_the_one_error(
+    history: World, collect_into: Collect, tmp_path: Path, field: str, value: object
+) -> None:
+    target = history.builds[1] if field in ("created_at", "number", "jobs") else history.builds[1]["jobs"][0]
+    target[field] = value
+    try:
+        progress, _ = collect_into(tmp_path)
+    except FlakeReportError:
+        return
+    assert progress.builds == 3

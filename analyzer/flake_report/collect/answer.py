@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from tempfile import SpooledTemporaryFile
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 import requests
@@ -75,7 +75,10 @@ def shown(url: str) -> str:
     return url.partition("?")[0]
 
 
-def origin(url: str) -> tuple[str, str | None, int | None]:
+Origin: TypeAlias = tuple[str, str | None, int | None]
+
+
+def origin(url: str) -> Origin:
     """Scheme, host and port: what must be the same for a token to go there."""
     parts = urlsplit(url)
     return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +66,6 @@ class ArchiveWriter:
         """The list of a job's artifacts, then the job itself: log and artifacts are already there."""
         self.write_json(f"{folder}/{ARTIFACTS_FILE}", rows)
         self.write_json(f"{folder}/{JOB_FILE}", job)
-        self._storage.sweep(folder)
 
     def write_json(self, path: str, value: Mapping[str, Any] | Sequence[Any]) -> None:
         """One JSON value."""
@@ -94,7 +94,13 @@ def _folder_name(name: object) -> str:
 
 
 def _packed(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    packer = zstandard.ZstdCompressor(level=_LEVEL).compressobj()
-    for chunk in chunks:
-        yield packer.compress(chunk)
-    yield packer.flush()
+    rest = iter(chunks)
+    first, second = next(rest, b""), next(rest, None)
+    packer = zstandard.ZstdCompressor(level=_LEVEL)
+    if second is None:
+        yield packer.compress(first)
+        return
+    stream = packer.compressobj()
+    for chunk in chain((first, second), rest):
+        yield stream.compress(chunk)
+    yield stream.flush()

@@ -40,7 +40,7 @@ class Asked:
 
     def wants(self, job: Payload) -> bool:
         """Whether this job's log and artifacts are wanted: it ran, and it failed or all are."""
-        return bool(job.get("started_at")) and (self.logs is LogMode.ALL or job.get("state") not in _GREEN)
+        return bool(job.get("started_at")) and (self.logs is LogMode.ALL or _state(job) not in _GREEN)
 
     def joined(self, other: Asked) -> Asked:
         """The least that covers both."""
@@ -54,7 +54,7 @@ class Asked:
     @classmethod
     def read(cls, value: object) -> Asked | None:
         """As it was written; None for anything else."""
-        if not isinstance(value, Mapping) or value.get("logs") not in set(LogMode):
+        if not isinstance(value, Mapping) or value.get("logs") not in list(LogMode):
             return None
         paths = value.get("artifacts")
         return cls(LogMode(value["logs"]), tuple(str(path) for path in paths) if isinstance(paths, list) else ())
@@ -99,8 +99,8 @@ class Look:
 def look_at(build: Payload, jobs: Iterable[Payload], asked: Asked | None) -> Look:
     """What to remember of a build and all its jobs; `asked` is None where something wanted could not be kept."""
     rows = list(jobs)
-    still = build.get("state") in _ENDED_BUILDS and all(
-        job.get("state") in _ENDED_JOBS | _IDLE_JOBS for job in rows if is_command(job)
+    still = _state(build) in _ENDED_BUILDS and all(
+        _state(job) in _ENDED_JOBS | _IDLE_JOBS for job in rows if is_command(job)
     )
     return Look(digest_of_build(build), digest_of_jobs(rows), asked, settled=still and asked is not None)
 
@@ -112,7 +112,7 @@ def is_command(job: Payload) -> bool:
 
 def has_ended(job: Payload) -> bool:
     """Whether nothing of this job will change any more, apart from being retried by another one."""
-    return job.get("state") in _ENDED_JOBS
+    return _state(job) in _ENDED_JOBS
 
 
 def digest_of_build(build: Payload) -> str:
@@ -123,6 +123,10 @@ def digest_of_build(build: Payload) -> str:
 def digest_of_jobs(jobs: Iterable[Payload]) -> str:
     """Changes when a job is added, ends or is retried."""
     return _digest(sorted(json.dumps([job.get(name) for name in _JOB_FIELDS]) for job in jobs))
+
+
+def _state(payload: Payload) -> str:
+    return str(payload.get("state"))
 
 
 def _digest(value: Any) -> str:

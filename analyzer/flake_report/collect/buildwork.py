@@ -49,6 +49,7 @@ class BuildWork:
                 # From now on some jobs are kept for one wish and some for another, until all have been kept.
                 self._remember(Look("", "", None, settled=False))
             self._means.writer.write_build({**self._build, "jobs": self._jobs})
+            self._means.storage.sweep(self._folder)
             rows = self._artifacts([job for job, asked in wanted if asked.wants(job)])
         except (RefusalError, UnreachableError) as error:
             self._missed += 1
@@ -77,8 +78,8 @@ class BuildWork:
         whole = list(self._means.api.jobs(self._number))
         if jobs is None and any(job.get("agent") is None and job.get("started_at") for job in whole):
             jobs = _rows(self._means.api.build(self._number))
-        agents = {job.get("id"): job.get("agent") for job in jobs or ()}
-        return [{**job, "agent": job.get("agent") or agents.get(job.get("id"))} for job in whole]
+        agents = {str(job.get("id")): job.get("agent") for job in jobs or ()}
+        return [{**job, "agent": job.get("agent") or agents.get(str(job.get("id")))} for job in whole]
 
     def _wanted(self, last: Look | None, there: frozenset[str]) -> list[tuple[Payload, Asked]]:
         """The jobs that ended and are not in the archive with all that is asked, and what to ask of each."""
@@ -102,7 +103,7 @@ class BuildWork:
             return rows
         api = self._means.api
         listed = list(api.artifacts(self._number))
-        known = {row.get("job_id") for row in listed}
+        known = {str(row.get("job_id")) for row in listed}
         for job in jobs:  # whether the build's list has those of retried jobs is nowhere said
             if job.get("retried") is True and job["id"] not in known:
                 listed += api.artifacts(self._number, job["id"])

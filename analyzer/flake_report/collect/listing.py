@@ -36,7 +36,7 @@ class Window:
 
 def list_builds(api: PipelineApi, window: Window) -> Iterator[dict[str, Any]]:
     """Each build once, with its jobs; from the page after the first build with many jobs on, without them."""
-    seen: set[object] = set()
+    seen: set[str] = set()
     reader = _Pages(api)
     until, deepest = window.until, None
     while True:
@@ -53,8 +53,9 @@ def list_builds(api: PipelineApi, window: Window) -> Iterator[dict[str, Any]]:
             pages += 1
             for build in page.rows():
                 reader.weigh(build)
-                if build.get("id") not in seen:
-                    seen.add(build.get("id"))
+                identity = str(build.get("id"))
+                if identity not in seen:
+                    seen.add(identity)
                     oldest = created_at(build) or oldest
                     yield build
             query = page.next

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import socket
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Protocol
+from typing import BinaryIO, Protocol
 from uuid import uuid4
 
 from flake_report.errors import FlakeReportError
@@ -15,6 +16,8 @@ from flake_report.errors import FlakeReportError
 _CHUNK = 1 << 18
 _UNFINISHED = ".unfinished"
 _ABANDONED = 3600.0  # seconds after which a writer on another machine is taken for dead
+_RUN = uuid4().hex
+_NUMBERS = itertools.count()
 _HOST = socket.gethostname()[:100].replace("/", "_")
 
 
@@ -47,7 +50,7 @@ class Storage(Protocol):
         """A file, seen by others whole or not at all. What goes wrong in `chunks` passes through."""
 
     def sweep(self, path: str) -> None:
-        """Remove what killed writers left right below a folder."""
+        """Remove what killed writers left at any depth below a folder, into which something was just written."""
 
 
 def open_storage(path: str) -> Storage:
@@ -103,27 +106,25 @@ class LocalFolder:
 
     def write(self, path: str, chunks: Iterable[bytes]) -> None:
         file = self.root / path
-        unfinished = file.with_name(f".{_HOST}-{os.getpid()}-{uuid4().hex}{_UNFINISHED}")
+        unfinished = file.with_name(f".{_HOST}-{os.getpid()}-{_RUN}{next(_NUMBERS)}{_UNFINISHED}")
         with _saying_where(file):
-            file.parent.mkdir(parents=True, exist_ok=True)
-            opened = unfinished.open("xb")
+            opened = _opened(unfinished)
         try:
             with opened:
                 for chunk in chunks:  # what goes wrong here is the source's business, not this file's
                     with _saying_where(file):
                         opened.write(chunk)
-                with _saying_where(file):
-                    opened.flush()
             with _saying_where(file):
                 unfinished.replace(file)
-        finally:
+        except BaseException:
             unfinished.unlink(missing_ok=True)
+            raise
 
     def sweep(self, path: str) -> None:
         folder = self.root / path
         with _saying_where(folder):
             now = folder.stat().st_mtime  # by the clock of the disk: something was just written here
-            for left in folder.glob(f".*{_UNFINISHED}"):
+            for left in folder.rglob(f".*{_UNFINISHED}"):
                 host, pid, _ = left.name[1:].rsplit("-", 2)
                 with suppress(FileNotFoundError):
                     if now - left.stat().st_mtime > _ABANDONED or (host == _HOST and not _lives(int(pid))):
@@ -135,6 +136,14 @@ class LocalFolder:
 
     def _unreadable(self, path: str, error: OSError) -> FlakeReportError:
         return FlakeReportError(f"{self.place(path)}: cannot be read ({error.strerror}); check its permissions")
+
+
+def _opened(unfinished: Path) -> BinaryIO:
+    try:
+        return unfinished.open("xb")
+    except FileNotFoundError:
+        unfinished.parent.mkdir(parents=True, exist_ok=True)
+        return unfinished.open("xb")
 
 
 def _lives(pid: int) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 from urllib.parse import urljoin
 
 import requests
@@ -15,7 +15,7 @@ from requests.auth import AuthBase
 from flake_report import __version__
 from flake_report.errors import FlakeReportError
 
-from .answer import Answer, origin, read_body, shown
+from .answer import Answer, Origin, origin, read_body, shown
 from .clock import Clock
 from .limits import RateLimits, asked_to_wait
 from .token import Anonymous
@@ -67,6 +67,7 @@ class Transport:
         self._own = threading.local()
         self._sessions: list[requests.Session] = []
         self._lock = threading.Lock()
+        self._ways: dict[Origin, Mapping[str, Any]] = {}
         self._halt = threading.Event()
         self.requests = 0
         """How many went out that count against the rate limits."""
@@ -174,7 +175,7 @@ class Transport:
                 headers={"User-Agent": _AGENT, **headers},
                 timeout=(self._patience.connect, self._patience.read),
                 allow_redirects=False,
-                stream=True,
+                **self._way(url),
             )
             told = response.headers
         finally:
@@ -187,6 +188,15 @@ class Transport:
         session: requests.Session | None = getattr(self._own, "session", None)
         if session is None:
             session = self._own.session = requests.Session()
+            session.trust_env = False
             with self._lock:
                 self._sessions.append(session)
         return session
+
+    def _way(self, url: str) -> Mapping[str, Any]:
+        """Proxies and certificates as the environment says: asked once, for it costs more than a request."""
+        home = origin(url)
+        if home not in self._ways:
+            with requests.Session() as asker:
+                self._ways[home] = asker.merge_environment_settings(url, {}, None, None, None)
+        return {**self._ways[home], "stream": True}

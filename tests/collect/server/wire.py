@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import struct
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -52,14 +53,16 @@ class Fault:
 
 
 class Server:
-    """Serves `app` from threads until the `with` block ends. Every request is kept in `seen`."""
+    """Serves `app` from threads until the `with` block ends. Requests are kept in `seen`, unless `keep` is False."""
 
     def __init__(self, app: Callable[[Request], Reply]) -> None:
         self.app = app
         self.seen: list[Request] = []
         self.latency = 0.0
+        self.keep = True
         self.fault: Callable[[int, Request], Fault | None] = lambda _number, _request: None
         self._lock = threading.Lock()
+        self._taken = 0
         self._http = _Listener(("127.0.0.1", 0), _handler(self))
         self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
 
@@ -77,8 +80,11 @@ class Server:
 
     def take(self, request: Request) -> tuple[Reply, Fault | None]:
         with self._lock:
-            self.seen.append(request)
-            number = len(self.seen)
+            self._taken += 1
+            number = self._taken
+            if self.keep:
+                self.seen.append(request)
+                number = len(self.seen)
         fault = self.fault(number, request)
         if self.latency:
             time.sleep(self.latency)
@@ -88,6 +94,11 @@ class Server:
 class _Listener(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that was killed is no news; anything else is a bug of this server and is shown."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
 
 
 def _handler(server: Server) -> type[BaseHTTPRequestHandler]:

@@ -36,8 +36,14 @@ class World:
         self, number: int, *jobs: dict[str, Any], age: timedelta | None = None, **fields: Any
     ) -> dict[str, Any]:
         """A finished build, `age` before noon; numbers go up with time."""
+        self.builds.append(self.build(number, *jobs, age=age, **fields))
+        self.builds.sort(key=lambda one: one["created_at"], reverse=True)
+        return next(build for build in self.builds if build["number"] == number)
+
+    def build(self, number: int, *jobs: dict[str, Any], age: timedelta | None = None, **fields: Any) -> dict[str, Any]:
+        """The same, not added yet."""
         at = NOON - (timedelta(hours=100 - number) if age is None else age)
-        build = {
+        return {
             "id": made_id("build", number),
             "url": f"https://api.buildkite.com/v2/organizations/{self.org}/pipelines/{self.pipeline}/builds/{number}",
             "number": number,
@@ -53,9 +59,6 @@ class World:
             "jobs": list(jobs),
             **fields,
         }
-        self.builds.append(build)
-        self.builds.sort(key=lambda one: one["created_at"], reverse=True)
-        return build
 
     def add_job(self, name: str, *, log: bytes | None = b"", state: str = "passed", **fields: Any) -> dict[str, Any]:
         """A job to hand to `add_build`; `name` is part of its id, so it is given once in a world."""
