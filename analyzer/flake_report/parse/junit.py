@@ -23,7 +23,9 @@ def read_small_xml(data: bytes, emit: Callable[[Attempt], None] | None) -> Repor
     if emit is None:
         names = Names()
         found = read_quick(data, names.add, texts=False)
-        if found is not None and names.differ(found.cases):
+        if found is None:
+            return None
+        if names.differ(found.cases):
             passed, failed, errors, skipped = found.counts.values()
             return ReportSummary("junit", found.suites, found.cases, passed, failed, errors, skipped, found.cases)
     held = Held()
