@@ -6,14 +6,14 @@ from dataclasses import replace
 from importlib.resources import files
 
 from flake_report.classify import fingerprint as prints
-from flake_report.classify.kvcache import CONSEQUENCES
-from flake_report.classify.scan import Scan, match_text
+from flake_report.classify.attempt import signature_of
+from flake_report.classify.scan import Scan
 from flake_report.classify.signatures import SignatureTable, parse_table
 from flake_report.classify.verdict import causes
 from flake_report.collect.files import Warn, salvaged
 from flake_report.errors import FlakeReportError
 from flake_report.model.evidence import Blob, Evidence
-from flake_report.model.failure import Cause, Match
+from flake_report.model.failure import Cause
 from flake_report.model.joblog import JobLog
 from flake_report.model.record import ClassifiedAttempt, JobRecord, Versions
 from flake_report.model.results import Attempt
@@ -86,23 +86,14 @@ def read(evidence: Evidence, table: SignatureTable) -> JobRecord:
 
 
 def classify(attempt: Attempt, found: tuple[Cause, ...], table: SignatureTable) -> ClassifiedAttempt:
-    """Why this attempt failed, from its own text; what that leaves open, from the log's causes for its test."""
+    """The attempt with why it failed, and with the fingerprint of its message."""
     if not attempt.outcome.bad:
         return ClassifiedAttempt(attempt)
     if not attempt.fingerprint and (known := prints.fingerprint(attempt.message)):
         attempt = replace(attempt, fingerprint=known.hash)
-    match = match_text(table, f"{attempt.message}\n{attempt.text}")
-    own = [cause for cause in found if not cause.wrapper and cause.test and from_nodeid(cause.test) == attempt.test]
-    if match and not match.signature.wrapper:
-        name = match.signature.name
-        settled = {cause.signature: cause for cause in own}
-        cause = settled.get(CONSEQUENCES.get(name, name))
-        return ClassifiedAttempt(attempt, cause.signature, cause.blame.value) if cause else _as_matched(attempt, match)
-    return ClassifiedAttempt(attempt, own[0].signature, own[0].blame.value) if own else ClassifiedAttempt(attempt)
-
-
-def _as_matched(attempt: Attempt, match: Match) -> ClassifiedAttempt:
-    return ClassifiedAttempt(attempt, match.signature.name, match.signature.blame.value)
+    own = [cause for cause in found if cause.test and from_nodeid(cause.test) == attempt.test]
+    known_failure = signature_of(attempt.message, attempt.text, own, table)
+    return ClassifiedAttempt(attempt, *known_failure) if known_failure else ClassifiedAttempt(attempt)
 
 
 def versions_with(table: SignatureTable) -> Versions:
