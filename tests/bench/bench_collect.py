@@ -40,11 +40,16 @@ BUILDS, JOBS, LISTED, LATENCY = 60, 20, 10_000, 0.002
 SERVE = "import sys; sys.path.insert(0, sys.argv[1]); from collect.server.large import serve; serve(sys.argv[2:])"
 
 
+def tell(line: str) -> None:
+    """One line of the result."""
+    print(line)
+
+
 def run(archive: str, around: Surroundings) -> tuple[Progress, float]:
     """One collection, and its seconds."""
     what = Collection("acme/ci", Window(NOON + timedelta(days=1)), Asked(LogMode.ALL, ("**/junit*.xml",)))
     began = time.perf_counter()
-    counts = collect(what, open_storage(archive), around, warn=print, told=lambda _progress: None)
+    counts = collect(what, open_storage(archive), around, warn=tell, told=lambda _progress: None)
     return counts, time.perf_counter() - began
 
 
@@ -65,11 +70,10 @@ def measure_collecting(archive: str) -> None:
         again, repeated = run(archive, around)
         plain = one_after_another(around.servers.api, 500) / 500
     asked = first.requests + first.artifacts  # an artifact is asked for at the API, then fetched from the storage
-    print(
-        f"{first.jobs:6,} jobs in {seconds:.1f} s: {first.jobs / seconds:,.0f} jobs/s, {asked / seconds:,.0f} requests/s"
-    )
-    print(f"       {plain * asked / seconds:.1f} times as fast as {asked:,} requests one after another")
-    print(
+    speed = f"{first.jobs / seconds:,.0f} jobs/s, {asked / seconds:,.0f} requests/s"
+    tell(f"{first.jobs:6,} jobs in {seconds:.1f} s: {speed}")
+    tell(f"       {plain * asked / seconds:.1f} times as fast as {asked:,} requests one after another")
+    tell(
         f"again: {again.requests} requests, {repeated:.1f} s for {again.builds:,} builds, {again.unchanged:,} unchanged"
     )
 
@@ -82,7 +86,7 @@ def measure_listing() -> None:
         began = time.perf_counter()
         builds = sum(1 for _ in list_builds(api, Window(NOON + timedelta(days=1))))
         seconds, peak = time.perf_counter() - began, tracemalloc.get_traced_memory()[1]
-    print(f"{builds:6,} builds listed in {seconds:.1f} s, {transport.requests} requests, {peak / 1e6:.1f} MB at most")
+    tell(f"{builds:6,} builds listed in {seconds:.1f} s, {transport.requests} requests, {peak / 1e6:.1f} MB at most")
 
 
 @contextmanager

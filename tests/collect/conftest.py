@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 import requests
-from moto.server import ThreadedMotoServer
 
 from collect.server.buildkite import Buildkite, running
 from collect.server.clock import FakeTime
@@ -87,6 +86,8 @@ def buildkite(world: World) -> Iterator[Buildkite]:
 @pytest.fixture(scope="session")
 def object_store() -> Iterator[str]:
     """The address of a real S3 server with one bucket called `bucket`."""
+    from moto.server import ThreadedMotoServer
+
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
@@ -131,7 +132,7 @@ def collect_into(buildkite: Buildkite, time: FakeTime) -> Collect:
                 find_token(buildkite.env), Servers.from_env(buildkite.env), time.clock, Patience(connect=2, read=0.3)
             ),
             warn=warnings.append,
-            told=lambda _progress: None,
+            told=asked.get("told", lambda _progress: None),
         )
         return found, warnings
 

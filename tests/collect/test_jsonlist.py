@@ -7,7 +7,7 @@ import tracemalloc
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flake_report.collect.jsonlist import elements
@@ -24,6 +24,7 @@ def cut(data: bytes, size: int) -> Iterator[bytes]:
     return (data[at : at + size] for at in range(0, len(data), size))
 
 
+@settings(deadline=None)
 @given(rows=OBJECTS, size=st.integers(1, 40), indent=st.sampled_from([None, 1]), plain=st.booleans())
 def test_any_cutting_gives_the_same_elements(*, rows: list[dict], size: int, indent: int | None, plain: bool) -> None:
     data = json.dumps(rows, indent=indent, ensure_ascii=plain).encode("utf-8", "surrogatepass")
@@ -34,6 +35,7 @@ def test_any_cutting_gives_the_same_elements(*, rows: list[dict], size: int, ind
     assert list(elements(cut(data, size))) == json.loads(data)
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=60), st.integers(1, 9))
 def test_any_bytes_give_what_the_standard_library_gives_or_a_value_error(data: bytes, size: int) -> None:
     try:

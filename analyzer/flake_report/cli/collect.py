@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from dataclasses import dataclass, field
@@ -24,7 +23,7 @@ from flake_report.model.evidence import LogMode
 from flake_report.report.words import plural
 
 from .options import Since, format_option, load_config
-from .terminal import console, show, warn
+from .terminal import console, print_json, show, warn
 
 _STEADY = 600.0  # seconds over which the speed is measured: within a minute a rate limit makes it jump
 
@@ -83,7 +82,7 @@ def command(
     if form == "json":
         names = ("builds", "unchanged", "jobs", "logs", "artifacts", "bytes", "missed", "requests")
         told = {name: getattr(counts, name) for name in names}
-        click.echo(json.dumps({"archive": run.archive, **told, "warnings": run.warnings}, indent=1))
+        print_json({"archive": run.archive, **told, "warnings": run.warnings})
     else:
         show(run.summary(counts))
     return 0 if counts.builds and not counts.missed else 1
@@ -144,6 +143,7 @@ class CollectRun:
 
             def told(counts: Counts) -> None:
                 words = f"{plural(counts.builds, 'build')} · {plural(counts.jobs, 'job')} kept"
+                words += f" · rate limit: waiting {counts.waits:.0f} s" if counts.waits else ""
                 bar.update(task, description=words, completed=_seconds(what.window, counts.back_to) or 0)
 
             return flow.collect(what, self.archive, os.environ, self.config, warn=self._warn, told=told)

@@ -24,7 +24,7 @@ from .tally import Progress, Tally
 from .token import Token
 from .transport import Patience, Transport
 
-_THREADS = 8
+_THREADS = 6  # enough to hide the network's latency; more only get in each other's way
 _WAITING = 64  # builds and jobs in hand at once: their objects are what memory holds
 
 
@@ -61,6 +61,7 @@ def collect(
     with Transport(around.clock, around.patience, RateLimits(around.clock, what.budget)) as transport:
         api = PipelineApi(transport, around.servers.api, around.token, org, slug)
         tally = Tally(told, lambda: transport.requests)
+        transport.on_wait = tally.wait
         means = Means(api, storage, ArchiveWriter(storage, org, slug), what.asked, tally, warn)
         with Crew(_THREADS, _WAITING, transport.stop) as crew:
             for build in list_builds(api, what.window):

@@ -18,6 +18,7 @@ from .clock import Clock
 _FAMILIES = {"rest": "RateLimit-", "rest_user": "RateLimit-User-"}
 _WINDOW = 60.0  # seconds: both limits are by the minute
 _TICK = 0.001  # seconds that are not worth a wait: below them clocks and floats may stand still
+_LONGEST = 900.0  # seconds: whoever asks for more is asked again before
 _SLACK = 1.5  # seconds by which two answers may differ on when one window ends: resets are whole seconds
 
 
@@ -108,12 +109,12 @@ def asked_to_wait(headers: Mapping[str, str]) -> float | None:
     """The seconds of a `Retry-After`, also where it is a date, which is held against the answer's own `Date`."""
     said = headers.get("Retry-After", "").strip()
     if said.isdecimal() and said.isascii():
-        return float(said)
+        return min(float(said), _LONGEST)
     try:
         wait = parsedate_to_datetime(said) - parsedate_to_datetime(headers.get("Date", ""))
     except (TypeError, ValueError):
         return None
-    return max(wait.total_seconds(), 0.0)
+    return min(max(wait.total_seconds(), 0.0), _LONGEST)
 
 
 def _reset_of(answer: Answer) -> float:
@@ -125,14 +126,14 @@ def _reset_of(answer: Answer) -> float:
     headers, said = answer.headers, body if isinstance(body, Mapping) else {}
     reset = said.get("reset")
     if isinstance(reset, int | float) and not isinstance(reset, bool) and reset >= 0:
-        return float(reset)
+        return min(float(reset), _LONGEST)
     prefixes = [prefix for scope, prefix in _FAMILIES.items() if said.get("scope") in (scope, None)]
     resets = [
         reset
         for prefix in prefixes
         if (reset := _number(headers, f"{prefix}Reset")) is not None and not _number(headers, f"{prefix}Remaining")
     ]
-    return float(max(resets, default=_WINDOW))
+    return min(float(max(resets, default=_WINDOW)), _LONGEST)
 
 
 def _number(headers: Mapping[str, str], name: str) -> int | None:

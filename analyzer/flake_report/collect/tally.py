@@ -14,7 +14,7 @@ class Progress:
 
     `builds` were listed, `unchanged` of them needed no request of their own. `jobs` were kept, with so many `logs`,
     `artifacts` and `bytes` fetched; `missed` jobs could not be, and are tried again by the next collection.
-    `back_to` is when the oldest build that is done was made.
+    `back_to` is when the oldest build that is done was made. `waits` seconds for the rate limit began just now.
     """
 
     builds: int = 0
@@ -26,6 +26,7 @@ class Progress:
     missed: int = 0
     requests: int = 0
     back_to: datetime | None = None
+    waits: float = 0.0
 
 
 class Tally:
@@ -44,5 +45,10 @@ class Tally:
             now = self.so_far
             grown = {name: getattr(now, name) + count for name, count in counts.items()}
             known = [at for at in (now.back_to, back_to) if at is not None]
-            self.so_far = replace(now, **grown, requests=self._requests(), back_to=min(known, default=None))
+            self.so_far = replace(now, **grown, requests=self._requests(), back_to=min(known, default=None), waits=0.0)
             self._told(self.so_far)
+
+    def wait(self, seconds: float) -> None:
+        """Tell that nothing goes on for so long."""
+        with self._lock:
+            self._told(replace(self.so_far, waits=seconds))

@@ -69,6 +69,8 @@ class Transport:
         self._lock = threading.Lock()
         self._ways: dict[Origin, Mapping[str, Any]] = {}
         self._halt = threading.Event()
+        self.on_wait: Callable[[float], None] = _nobody_is_told
+        """Hears of each wait for the rate limits, in seconds, as it begins."""
         self.requests = 0
         """How many went out that count against the rate limits."""
 
@@ -129,6 +131,7 @@ class Transport:
     def _try(self, url: str, auth: AuthBase | None, headers: Mapping[str, str], *, decode: bool) -> Answer | Trouble:
         limits = self._limits if auth else None
         while not self._halt.is_set() and limits and (wait := limits.claim()):
+            self.on_wait(wait)
             self._pause(wait)
         if self._halt.is_set():
             raise StoppedError
@@ -200,3 +203,7 @@ class Transport:
             with requests.Session() as asker:
                 self._ways[home] = asker.merge_environment_settings(url, {}, None, None, None)
         return {**self._ways[home], "stream": True}
+
+
+def _nobody_is_told(_seconds: float) -> None:
+    """Where nobody looks on."""
