@@ -14,6 +14,7 @@ from .errors import FlakeReportError
 from .model.config import CollectConfig, Config, RatesConfig, StoreConfig
 from .model.evidence import LogMode
 
+_LONGEST_SPAN = timedelta(days=3660)
 _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 
 
@@ -44,11 +45,14 @@ def _text(value: object) -> str:
 
 
 def span(value: object) -> timedelta:
-    """A length of time written as `36h`, `14d` or `4w`; anything else raises ValueError."""
+    """A length of time written as `36h`, `14d` or `4w`, up to ten years; anything else raises ValueError."""
     found = re.fullmatch(r"(\d{1,5})([hdw])", value) if isinstance(value, str) else None
     if not found:
         raise ValueError
-    return timedelta(**{_UNITS[found[2]]: int(found[1])})
+    length = timedelta(**{_UNITS[found[2]]: int(found[1])})
+    if not timedelta() < length <= _LONGEST_SPAN:
+        raise ValueError
+    return length
 
 
 def share(value: object) -> float:

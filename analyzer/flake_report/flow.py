@@ -10,11 +10,13 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from flake_report.collect.files import Warn, salvaged
-from flake_report.errors import FlakeReportError
+from flake_report.errors import FlakeReportError, NothingUsableError
+from flake_report.model.evidence import Blob
 from flake_report.model.failure import Explanation
 from flake_report.model.report import FlakeReport
 from flake_report.model.results import ReportSummary
 from flake_report.parse.reports import read_report
+from flake_report.parse.textual import is_text
 
 from .understand import read, read_log, signature_table, versions_with
 
@@ -26,10 +28,12 @@ if TYPE_CHECKING:
     from flake_report.collect.folder import BuildFrom
     from flake_report.collect.tally import Progress
     from flake_report.model.config import CollectConfig
-    from flake_report.model.evidence import Blob
     from flake_report.model.query import Query
     from flake_report.model.record import IngestCounts, JobRecord, Versions
     from flake_report.store import Store
+
+HEAD = 1 << 14
+"""Bytes from which it is told whether a log is text."""
 
 __all__ = ["collect", "explain", "ingest", "job_logs", "parse", "read", "show", "signature_table"]
 
@@ -66,11 +70,20 @@ def job_logs(url: str, env: Mapping[str, str], settings: CollectConfig, warn: Wa
 
 
 def explain(blob: Blob, table: SignatureTable) -> Explanation:
-    """What one job log says of its job."""
+    """What one job log says of its job. Raises `NothingUsableError` for a log that is empty or no text."""
     damage: list[str] = []
-    log, found = read_log(blob, table, damage.append)
-    if not log.lines:
-        damage.append("is empty")
+    head = bytearray()
+
+    def read() -> Iterator[bytes]:
+        for chunk in blob.read():  # a log from the web comes once: its head is kept in passing
+            head.extend(chunk[: HEAD - len(head)])
+            yield chunk
+
+    log, found = read_log(Blob(blob.name, read), table, damage.append)
+    if not head:
+        raise NothingUsableError(f"{blob.name}: is empty; give the whole log of the job")
+    if not is_text(bytes(head)):
+        raise NothingUsableError(f"{blob.name}: is no text; give the log of a job, as Buildkite lets you download it")
     return Explanation(
         log=blob.name,
         exit_status=log.exit_status,

@@ -138,6 +138,31 @@ def test_a_users_signature_with_a_broken_pattern_is_named(run: Callable, home: P
         assert "mine" in said(ran)
 
 
+@pytest.mark.parametrize("data", [b"", bytes(range(128, 256)) * 40], ids=["empty", "binary"])
+def test_a_log_that_holds_nothing_to_explain_is_no_success(run: Callable, home: Path, data: bytes) -> None:
+    (home / "x.log").write_bytes(data)
+    ran = run("explain", "x.log")
+    assert ran.status == 1
+    assert "x.log" in said(ran)
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize("span", ["0d", "99999w", "-1d", "1.5w"])
+def test_a_span_that_means_nothing_is_refused(run: Callable, span: str) -> None:
+    assert run("show", "--since", span).status == 2
+
+
+def test_a_name_from_a_report_cannot_steer_the_terminal(run: Callable, results: Path) -> None:
+    evil = "t&#27;]0;PWNED&#7;&#27;[2J\x9b\u202e"
+    for report in results.rglob("junit.xml"):
+        report.write_text(report.read_text().replace('"test_bad"', f'"{evil}"'), encoding="utf-8")
+    run("ingest", results)
+    for form in ("text", "json"):
+        out = run("show", "--format", form).out
+        assert "PWNED" in out
+        assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(out)
+
+
 def test_a_damaged_archive_of_bytes_is_named(run: Callable, home: Path) -> None:
     (home / "build.log.gz").write_bytes(b"\x1f\x8b\x08\x00damaged")
     ran = run("explain", "build.log.gz")

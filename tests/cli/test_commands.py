@@ -134,11 +134,12 @@ def test_help_loads_no_heavy_package() -> None:
     assert ran.stderr.strip() == "[]"
 
 
-def test_explain_loads_nothing_of_the_store() -> None:
-    heavy = "{'duckdb', 'deltalake', 'pandas', 'pyarrow', 'scipy', 'numpy'}"
+def test_explain_loads_nothing_of_the_store(red_log: Path) -> None:
+    heavy = "{'duckdb', 'deltalake', 'pandas', 'pyarrow', 'scipy', 'numpy', 'requests'}"
     program = (
-        "import sys\nfrom flake_report.cli import main\nmain(['signatures'])\n"
+        f"import sys\nfrom flake_report.cli import main\nassert main(['explain', {str(red_log)!r}]) == 0\n"
         f"print(sorted({heavy} & set(sys.modules)), file=sys.stderr)"
     )
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert ran.stderr.strip() == "[]"
+    assert "short by 5.85" in ran.stdout

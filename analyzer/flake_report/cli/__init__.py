@@ -13,6 +13,8 @@ import click
 from flake_report import __version__
 from flake_report.errors import FlakeReportError, NothingUsableError
 
+from .harmless import harmless
+
 COMMANDS = {
     "explain": "Name the cause of a failed job from its log.",
     "parse": "Show what is understood of test result files.",
@@ -90,7 +92,7 @@ def _say(error: BaseException) -> int:
     if not message:
         traceback.print_exception(error)
         message = f"version {__version__}: this is a bug; please report it with the lines above"
-    click.echo(f"flake-report: {message}", err=True)
+    click.echo(harmless(f"flake-report: {message}"), err=True)
     return status
 
 

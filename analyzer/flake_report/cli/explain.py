@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterator
@@ -12,13 +11,13 @@ import click
 from flake_report import flow
 from flake_report.collect.buildurl import is_url
 from flake_report.collect.files import open_blob
-from flake_report.errors import FlakeReportError
+from flake_report.errors import FlakeReportError, NothingUsableError
 from flake_report.model.evidence import Blob
 from flake_report.model.failure import Explanation
 from flake_report.report import explanation
 
 from .options import format_option, load_config, signatures_option, user_signatures
-from .terminal import show, warn
+from .terminal import print_json, show, warn
 
 
 @click.command(name="explain", short_help="Name the cause of a failed job from its log.")
@@ -48,18 +47,18 @@ def command(logs: tuple[str, ...], form: str, signatures: tuple[str, ...]) -> in
                     told.append(flow.explain(blob, table))
                 except FlakeReportError as error:
                     warn(error)
-                    status = 2
+                    status = max(status, 1 if isinstance(error, NothingUsableError) else 2)
                     continue
                 if form == "text":
                     _show(told, titled=len(logs) > 1 or is_url(name))
         except FlakeReportError as error:
             warn(error)
-            status = 2
+            status = max(status, 1 if isinstance(error, NothingUsableError) else 2)
         if len(told) == before and not status:
             warn(f"{name}: no job of this build has failed")
     if form == "json":
-        click.echo(json.dumps({"logs": [explanation.to_json(one) for one in told]}, indent=1, ensure_ascii=False))
-    return status
+        print_json({"logs": [explanation.to_json(one) for one in told]})
+    return 0 if told and status == 1 else status  # an unusable log beside others is only a warning
 
 
 def _blobs(name: str) -> Iterator[Blob]:

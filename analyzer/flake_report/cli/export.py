@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 from pathlib import Path
@@ -14,7 +13,7 @@ from flake_report.errors import FlakeReportError
 from flake_report.report.files import FILES
 
 from .options import HistoryArguments, format_option, history_options
-from .terminal import show
+from .terminal import print_json, show
 
 
 @click.command(name="export", short_help="Write the report's data files into a folder.")
@@ -33,9 +32,7 @@ def command(folder: str, form: str, **arguments: object) -> int:
     for name, data in rendered.items():
         write_whole(Path(folder) / name, data)
     if form == "json":
-        click.echo(
-            json.dumps({"folder": folder, "files": {name: len(data) for name, data in rendered.items()}}, indent=1)
-        )
+        print_json({"folder": folder, "files": {name: len(data) for name, data in rendered.items()}})
     else:
         show(f"{len(report.tests):,} tests → " + ", ".join(str(Path(folder) / name) for name in rendered))
     return 0 if report.health.jobs else 1

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -14,7 +12,7 @@ from flake_report.report.words import plural
 
 from .collect import collected, is_pipeline
 from .options import format_option, load_config, signatures_option, user_signatures
-from .terminal import console, show, warn
+from .terminal import console, print_json, show, warn
 
 NOUNS = {"builds": "build", "jobs": "job", "attempts": "attempt", "matches": "recognised failure"}
 
@@ -88,7 +86,7 @@ def command(
     if warnings > SHOWN_WARNINGS:
         warn(f"… and {plural(warnings - SHOWN_WARNINGS, 'warning')} more")
     if form == "json":
-        click.echo(json.dumps({"store": path, **totals, "warnings": warnings}, indent=1))
+        print_json({"store": path, **totals, "warnings": warnings})
     else:
         counted = " · ".join(plural(count, NOUNS[name]) for name, count in totals.items())
         show(f"{counted} → {path}" + (f" · {plural(warnings, 'warning')}" if warnings else ""))

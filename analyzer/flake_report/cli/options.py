@@ -69,7 +69,7 @@ class HistoryArguments:
         """From the values that `history_options` made; an option beats its setting."""
         config = load_config()
         query = Query(
-            since=arguments["since"] or config.rates.since,
+            since=config.rates.since if arguments["since"] is None else arguments["since"],
             branch=arguments["branch"] or config.rates.branch,
             step=arguments["step"],
             queue=arguments["queue"],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
 import click
@@ -14,7 +13,7 @@ from flake_report.model.results import ReportSummary
 from flake_report.report import summary
 
 from .options import format_option
-from .terminal import show, warn
+from .terminal import print_json, show, warn
 
 
 @click.command(name="parse", short_help="Show what is understood of test result files.")
@@ -38,7 +37,7 @@ def command(files: tuple[str, ...], form: str) -> int:
             warn(error)
             status = 2
     if form == "json":
-        click.echo(json.dumps({"files": [summary.to_json(*one) for one in read]}, indent=1, ensure_ascii=False))
+        print_json({"files": [summary.to_json(*one) for one in read]})
     else:
         if read:
             show(*summary.to_text(read))

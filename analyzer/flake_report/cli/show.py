@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from flake_report import flow
 from flake_report.report import history, table
 
 from .options import HistoryArguments, format_option, history_options
-from .terminal import show
+from .terminal import print_json, show
 
 
 @click.command(name="show", short_help="Tell which tests flake, and how often.")
@@ -29,7 +27,7 @@ def command(everything: bool, form: str, **arguments: object) -> int:  # noqa: F
     where = HistoryArguments.from_click(arguments)
     report = flow.show(where.store, where.query)
     if form == "json":
-        click.echo(json.dumps(history.to_json(report), indent=1, ensure_ascii=False))
+        print_json(history.to_json(report))
     else:
         show(*table.to_text(report, everything=everything))
     return 0 if report.health.jobs else 1

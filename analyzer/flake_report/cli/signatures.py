@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 from rich.table import Table
 
@@ -11,7 +9,7 @@ from flake_report import flow
 from flake_report.classify.signatures import SignatureTable, parse_table
 
 from .options import format_option, read_text
-from .terminal import show
+from .terminal import print_json, show
 
 
 @click.command(name="signatures", short_help="List the failures that are recognised, or check your own.")
@@ -31,7 +29,7 @@ def command(check: str | None, form: str) -> int:
         table = parse_table(read_text(check), check)
         flow.signature_table((check, read_text(check)))
     if form == "json":
-        click.echo(json.dumps({"signatures": rows(table)}, indent=1, ensure_ascii=False))
+        print_json({"signatures": rows(table)})
     elif check is not None:
         show(f"{check}: {len(table.rows)} rows, every example matches its own row")
     else:

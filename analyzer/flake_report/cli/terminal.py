@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import click
 from rich.console import Console, RenderableType
 from rich.text import Text
+
+from .harmless import harmless, harmless_json
 
 PLAIN_WIDTH = 120
 """Columns where standard output is no terminal: a pipe, a file, a CI log."""
@@ -13,13 +17,15 @@ PLAIN_WIDTH = 120
 def show(*parts: RenderableType) -> None:
     """Print for people; colour only where a terminal can show it, and no blanks at line ends where none can."""
     terminal = console()
-    if terminal.is_terminal:
-        _print(terminal, parts)
-        return
     with terminal.capture() as captured:
         _print(terminal, parts)
-    for line in captured.get().splitlines():
-        click.echo(line.rstrip())
+    for line in captured.get().split("\n")[:-1]:
+        click.echo(harmless(line if terminal.is_terminal else line.rstrip()))
+
+
+def print_json(value: object) -> None:
+    """Print for programs; the text is also harmless to a person's terminal."""
+    click.echo(harmless_json(json.dumps(value, indent=1, ensure_ascii=False)))
 
 
 def _print(terminal: Console, parts: tuple[RenderableType, ...]) -> None:
@@ -39,4 +45,4 @@ def console(*, stderr: bool = False) -> Console:
 
 def warn(message: object) -> None:
     """One sentence on standard error; the command goes on."""
-    click.echo(f"flake-report: {message}", err=True)
+    click.echo(harmless(f"flake-report: {message}"), err=True)

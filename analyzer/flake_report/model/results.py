@@ -65,9 +65,13 @@ class TestId:
     name: str
     apart: str = ""
 
+    @property
+    def label(self) -> str:
+        """`classname::name`, as it can be searched for."""
+        return f"{self.classname}::{self.name}"
+
     def __str__(self) -> str:
-        shown = f"{self.classname}::{self.name}" if self.classname else f"::{self.name}"
-        return f"{shown} ({self.apart})" if self.apart else shown
+        return f"{self.label} ({self.apart})" if self.apart else self.label
 
 
 @dataclass(frozen=True, slots=True)

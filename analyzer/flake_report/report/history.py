@@ -8,7 +8,7 @@ from flake_report.model.rate import FlakeRate
 from flake_report.model.report import FlakeReport
 
 COLUMNS = (
-    "test", "classname", "name", "step", "queue", "session",
+    "test", "classname", "name", "apart", "step", "queue", "session",
     "runs", "own_runs", "first_failures", "rate", "low", "high", "rank_low",
     "victim_runs", "env_rate", "env_low", "env_high", "signature",
 )  # fmt: skip
@@ -18,13 +18,15 @@ COLUMNS = (
 def row(test: FlakeRate) -> dict[str, object]:
     """One variant: shares between 0 and 1, with 95 % intervals.
 
+    `test` is `classname::name`; `apart` tells equal ones apart where they are no reruns, and is mostly empty.
     `rate` is first_failures / own_runs, `env_rate` is victim_runs / runs.
     """
-    variant = test.variant
+    variant, own, environment = test.variant, test.own, test.environment
     values = (
-        str(variant.test), variant.test.classname, variant.test.name, variant.step, variant.queue, variant.session,
-        test.environment.n, test.own.n, test.own.hits, test.own.rate, test.own.low, test.own.high, test.rank_low,
-        test.environment.hits, test.environment.rate, test.environment.low, test.environment.high, test.signature,
+        variant.test.label, variant.test.classname, variant.test.name, variant.test.apart,
+        variant.step, variant.queue, variant.session,
+        environment.n, own.n, own.hits, own.rate, own.low, own.high, test.rank_low,
+        environment.hits, environment.rate, environment.low, environment.high, test.signature,
     )  # fmt: skip
     return dict(zip(COLUMNS, values, strict=True))
 
