@@ -27,7 +27,7 @@ def check_equal(data: bytes) -> bool:
     slow = told(read_xml, [data])
     counted = read_small_xml(data, None)
     assert read_xml([data], None) == slow[0]
-    assert (counted is None) == (quick[0] is None) or counted == slow[0]
+    assert counted in (None, slow[0])  # to count Playwright's attempts, more than names must be read
     if quick[0] is None:
         assert quick[1] == []
         return False
