@@ -126,7 +126,7 @@ def main() -> int:
     parser.add_argument("--files", type=int, default=5000)
     parser.add_argument("--samples", type=int, default=5)
     asked = parser.parse_args()
-    rng = Random(7)  # noqa: S311 - a repeatable choice, nothing secret
+    rng = Random(7)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:

@@ -44,7 +44,7 @@ def read(chunks: list[bytes]) -> tuple[ReportSummary, list[Attempt]]:
 
 def one_input(data: bytes) -> None:
     """Reads an input in two ways and holds the reader to its promises."""
-    rng = Random(len(data))  # noqa: S311 - the cuts must be the same when an input is tried again
+    rng = Random(len(data))
     summary, attempts = read([data])
     cuts = sorted({0, len(data), *(rng.randrange(len(data) + 1) for _ in range(5))})
     promise(read([data[a:b] for a, b in pairwise(cuts)]) == (summary, attempts), "records depend on how bytes are cut")
@@ -63,7 +63,7 @@ def one_input(data: bytes) -> None:
     promise(len({(one.session, one.test) for one in again}) == len(numbers), "tests are lost in writing")
 
 
-def promise(kept: bool, what: str) -> None:  # noqa: FBT001 - reads as an assertion
+def promise(kept: bool, what: str) -> None:
     if not kept:
         raise BrokenPromiseError(what)
 
@@ -108,7 +108,7 @@ def main() -> int:
     asked, rest = parser.parse_known_args()
     if asked.coverage:
         by_coverage(rest)
-    rng = Random(asked.seed)  # noqa: S311 - a repeatable choice, nothing secret
+    rng = Random(asked.seed)
     seeds = seed_files()
     end, number = time.monotonic() + asked.seconds, 0
     while time.monotonic() < end:
@@ -118,10 +118,10 @@ def main() -> int:
         except Exception:
             kept = Path(f"crash-{asked.seed}-{number}.xml")
             kept.write_bytes(data)
-            print(f"input {number} breaks the reader; it is kept as {kept}", file=sys.stderr)  # noqa: T201 - its answer
+            print(f"input {number} breaks the reader; it is kept as {kept}", file=sys.stderr)
             raise
         number += 1
-    print(f"{number} inputs read, every promise kept")  # noqa: T201 - a script's answer
+    print(f"{number} inputs read, every promise kept")
     return 0
 
 

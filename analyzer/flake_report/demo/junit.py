@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from lxml import etree
+from xml.etree import ElementTree as ET
 
 from .pytest_run import Case, PytestRun
 
 
 def junit(run: PytestRun, host: str) -> bytes:
     """The report that pytest would write of this session."""
-    suites = etree.Element("testsuites", name="pytest tests")
-    suite = etree.SubElement(
+    suites = ET.Element("testsuites", name="pytest tests")
+    suite = ET.SubElement(
         suites,
         "testsuite",
         name="pytest",
@@ -24,14 +24,15 @@ def junit(run: PytestRun, host: str) -> bytes:
     )
     for case in run.cases:
         _case(suite, case)
-    return etree.tostring(suites, encoding="utf-8", xml_declaration=True)
+    written: bytes = ET.tostring(suites, encoding="utf-8", xml_declaration=True)
+    return written
 
 
-def _case(suite: etree._Element, case: Case) -> None:
+def _case(suite: ET.Element, case: Case) -> None:
     path, _, name = case.test.nodeid.partition("::")
     classname = path.removesuffix(".py").replace("/", ".")
-    element = etree.SubElement(suite, "testcase", classname=classname, name=name, time=f"{case.seconds:.3f}")
+    element = ET.SubElement(suite, "testcase", classname=classname, name=name, time=f"{case.seconds:.3f}")
     if case.message:
-        etree.SubElement(element, "failure", message=case.message).text = case.text
+        ET.SubElement(element, "failure", message=case.message).text = case.text
     elif case.test.skip:
-        etree.SubElement(element, "skipped", type="pytest.skip", message=case.test.skip)
+        ET.SubElement(element, "skipped", type="pytest.skip", message=case.test.skip)
