@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flake_report.model.results import Attempt, Outcome, Phase, ReportSummary, ResultSource, TestId
@@ -94,6 +94,29 @@ def test_attempts_that_are_missing_between_are_told() -> None:
     assert not summary.complete
 
 
+def test_workers_that_each_run_every_test_are_runs_of_their_own() -> None:
+    # Two workers; in the second one the test fails and fails again.
+    summary, attempts = read(
+        {**HEADER, "dist": "each"},
+        line(worker="gw0"),
+        line(worker="gw1", outcome="failed"),
+        line(worker="gw1", outcome="failed", attempt=1),
+        END,
+    )
+    assert (summary.complete, summary.tests, summary.reruns, summary.flaky) == (True, 2, 1, 0)
+    assert [(one.test.apart, one.number, one.known) for one in attempts] == [
+        ("gw0", 0, True),
+        ("gw1", 0, True),
+        ("gw1", 1, True),
+    ]
+
+
+def test_a_rerun_that_moved_to_another_worker_is_the_same_tests_next_attempt() -> None:
+    summary, attempts = read(HEADER, line(worker="gw0", outcome="crashed"), line(worker="gw1", attempt=1), END)
+    assert (summary.complete, summary.tests, summary.reruns, summary.flaky) == (True, 1, 1, 1)
+    assert {(one.test.apart, one.known) for one in attempts} == {("", True)}
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -115,6 +138,7 @@ def test_attempts_that_are_missing_between_are_told() -> None:
         ("memory", [{"free_before": 1}]),
         ("attempt", -1),
         ("worker", None),
+        ("worker", ["gw0"]),
     ],
 )
 def test_a_field_of_the_wrong_type_is_left_out_and_told_and_the_attempt_kept(name: str, value: object) -> None:
@@ -156,12 +180,14 @@ def test_a_line_longer_than_any_should_be_is_passed_over_in_little_memory() -> N
     assert (len(attempts), summary.complete) == (1, False)
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=200))
 def test_any_bytes_after_a_header_are_read_without_an_exception(data: bytes) -> None:
     summary, _attempts = read(HEADER, tail=data)
     assert summary.kind == "attempts"
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 700), max_size=5))
 def test_any_chunking_gives_the_same_records(cuts: list[int]) -> None:
     data = b"".join(json.dumps(one).encode() + b"\n" for one in (HEADER, line(outcome="failed"), line(attempt=1), END))
@@ -173,6 +199,7 @@ def test_any_chunking_gives_the_same_records(cuts: list[int]) -> None:
     assert whole == parts
 
 
+@settings(deadline=None)
 @given(st.recursive(st.none() | st.booleans() | st.floats() | st.text(max_size=5), lambda x: st.lists(x, max_size=3)))
 def test_any_value_in_any_field_is_read_without_an_exception(value: object) -> None:
     for name in ("nodeid", "attempt", "outcome", "memory", "seconds", "message", "phase", "started_at"):

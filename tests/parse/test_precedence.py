@@ -40,6 +40,15 @@ def test_the_attempts_file_beats_both_and_keeps_every_attempt() -> None:
     assert kept == recorded
 
 
+def test_where_workers_are_told_apart_report_and_log_that_cannot_add_no_attempts() -> None:
+    first, second = (TestId(A.classname, A.name, worker) for worker in ("gw0", "gw1"))
+    recorded = [attempt(first, PASSED, FILE, "k"), attempt(second, FAILED, FILE, "k")]
+    reported = [attempt(A, FAILED, REPORT), attempt(A, PASSED, REPORT, "k")]
+    seen = log(attempt(A, PASSED, LOG, "k"), attempt(A, FAILED, LOG, "k"), attempt(A, PASSED, LOG, "another"))
+    kept = best_source([*recorded, *reported], seen)
+    assert told(kept) == [(first, PASSED, FILE), (second, FAILED, FILE), (A, PASSED, LOG)]
+
+
 def test_the_log_alone_gives_the_results() -> None:
     assert told(best_source([], log(attempt(A, PASSED, LOG, "k")))) == [(A, PASSED, LOG)]
 

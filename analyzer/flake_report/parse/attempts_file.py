@@ -1,10 +1,14 @@
-"""The guard's attempts file: JSON lines: a header, an attempt a line, a last line if the session lived to write it."""
+"""The guard's attempts file: JSON lines: a header, an attempt a line, a last line if the session lived to write it.
+
+A header with `"dist": "each"` is of xdist's `--dist each`: every worker ran every test, and each is a run of its own.
+There a test is told apart by its worker. Elsewhere the worker tells nothing apart: a rerun may move to another one.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flake_report.model.results import Attempt, DeviceMemory, Outcome, Phase, ReportSummary, ResultSource
 
@@ -42,6 +46,7 @@ class Reader:
     tally: Tally
     session: str = ""
     key: str = ""
+    each: bool = False
     open: bool = False
 
     def line(self, number: int, raw: bytes) -> None:
@@ -75,6 +80,7 @@ class Reader:
         if not self.session or not command:
             self.problems.damage("a header without session or command", place)
         self.key = session_key(command)
+        self.each = line.text("dist") == "each"
         self.open = True
         self.tally.sessions += 1
 
@@ -86,13 +92,15 @@ class Reader:
             return
         if not self.tally.sessions:
             self.problems.damage("attempts without a header: their session is not known", place)
-        identity = (self.session, nodeid)
+        worker = line.text("worker")
+        apart = worker if self.each else ""
+        identity = (self.session, nodeid, apart)
         expected = self.tally.next_number(identity)
         number = line.whole("attempt")
         if number is not None and number != expected:
             self.problems.damage("attempts of a test that do not follow each other: some are missing", place)
         attempt = Attempt(
-            test=from_nodeid(nodeid),
+            test=replace(from_nodeid(nodeid), apart=apart),
             outcome=outcome,
             number=expected,
             known=number == expected,
@@ -104,7 +112,7 @@ class Reader:
             file=file_of_nodeid(nodeid),
             session=self.session,
             session_key=self.key,
-            worker=line.text("worker"),
+            worker=worker,
             pid=line.whole("pid"),
             position=line.whole("position"),
             source=ResultSource.ATTEMPTS,

@@ -4,7 +4,8 @@ Attempts file over report over log, for each (session, test), among the sources 
 which reruns left no trace (pytest-rerunfailures) yields to a log that names each of them. A report does not say which
 session wrote it: its file's name in a session's command tells, or a job that had only one. Where neither does and a
 test ran in several sessions, the report is kept, marked as unknown, and the log's lines for it are left out: nothing
-is counted twice, nothing guessed.
+is counted twice, nothing guessed. Where an attempts file tells a test's workers apart, which neither report nor log
+does, it alone is kept.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def best_source(attempts: Iterable[Attempt], log: JobLog) -> list[Attempt]:
     """The attempts to keep, of all that a job's files and its log tell, in the order in which they were read."""
     groups: dict[tuple[str, TestId], Group] = defaultdict(lambda: defaultdict(list))
     homeless: dict[TestId, list[Attempt]] = defaultdict(list)
-    for attempt in [*_numbered(attempts), *log.attempts]:
+    for attempt in _told_once([*_numbered(attempts), *log.attempts]):
         if attempt.source is ResultSource.REPORT and not attempt.session_key:
             homeless[attempt.test].append(attempt)
         else:
@@ -72,6 +73,21 @@ def _numbered(attempts: Iterable[Attempt]) -> Iterator[Attempt]:
     for attempt in told:
         key = keys.get((attempt.session, attempt.session_key), attempt.session_key)
         yield attempt if key == attempt.session_key else replace(attempt, session_key=key)
+
+
+def _told_once(attempts: Sequence[Attempt]) -> list[Attempt]:
+    """Without what reports and log tell, as one test, of a test whose workers an attempts file tells apart."""
+    split = {
+        (key, replace(attempt.test, apart=""))
+        for attempt in attempts
+        if attempt.source is ResultSource.ATTEMPTS and attempt.test.apart
+        for key in (attempt.session_key, "")  # a report may not know its session
+    }
+    return [
+        attempt
+        for attempt in attempts
+        if attempt.source is ResultSource.ATTEMPTS or (attempt.session_key, attempt.test) not in split
+    ]
 
 
 def _settle_ambiguous(

@@ -90,6 +90,12 @@ def test_bad(): assert 0
 def test_tests_that_every_worker_runs_are_no_reruns(runner):
     run = runner.run("def test_it(): pass\n", "--dist=each", "--tx=2*popen", plugins=("xdist",))
     assert sorted((line["worker"], line["attempt"]) for line in run.attempts) == [("gw0", 0), ("gw1", 0)]
+    assert run.lines[0]["dist"] == "each"
+
+
+def test_only_where_workers_are_runs_of_their_own_the_first_line_says_so(runner):
+    run = runner.run("def test_it(): pass\n", "-n2", plugins=("xdist",))
+    assert "dist" not in run.lines[0]
 
 
 def test_a_file_that_no_worker_can_collect_is_told_once(runner):

@@ -20,7 +20,8 @@ from .writer import AttemptsFile
 class Book:
     """Numbers attempts, writes them, remembers what the end of the session has to say.
 
-    `apart`: under `--dist each` every worker runs every test, and none of these is a rerun of another.
+    `apart`: under `--dist each` every worker runs every test, and none of these is a rerun of another. The first line
+    says so, because numbers then count by worker.
     """
 
     def __init__(self, covers: Covers, *, apart: bool = False) -> None:
@@ -40,7 +41,7 @@ class Book:
         """Begin the file with the session's line; where that fails the tests run all the same, unrecorded."""
         try:
             self._file = open_file()
-            self._file.write(first)
+            self._file.write({**first, "dist": "each"} if self._apart else first)
         except OSError as error:
             self._give_up(error)
 
