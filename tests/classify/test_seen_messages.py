@@ -21,5 +21,5 @@ def test_a_message_is_understood_as_the_fixture_says(search, seen):
 
 
 def test_every_row_is_silent_on_the_chatter_of_green_jobs(search):
-    lines = list(chatter(Random(7), 20_000))  # noqa: S311 - a repeatable choice, nothing secret
+    lines = list(chatter(Random(7), 20_000))
     assert [(match.signature.name, match.text) for match in search("\n".join(lines).encode())] == []

@@ -47,7 +47,7 @@ def test_another_reader_counts_the_same(tmp_path):
 def test_facts_that_junit_has_no_place_for_are_properties():
     tuned = {"from": 0.9, "to": 0.3, "free": 7, "total": 22}
     text = "".join(document(SESSION, [line("a.py::t", "passed", leak={"bytes": 5}, tuned=tuned)]))
-    found = {item.get("name"): item.get("value") for item in fromstring(text.encode()).iter("property")}  # noqa: S314  # our own text
+    found = {item.get("name"): item.get("value") for item in fromstring(text.encode()).iter("property")}  # our own text
     assert found["gpu_guard.leak_bytes"] == "5"
     assert found["gpu_guard.tuned"] == "0.9 -> 0.3 (free 7 of 22 bytes)"
 
@@ -73,7 +73,7 @@ class TestA:
 def test_plain(): pass
 """
     run = runner.run({"tests/deep/test_it.py": text}, "--junitxml=theirs.xml")
-    theirs = fromstring((runner.folder / "theirs.xml").read_bytes())  # noqa: S314  # pytest's own file
+    theirs = fromstring((runner.folder / "theirs.xml").read_bytes())  # pytest's own file
     ours = {(case.get("classname"), case.get("name")) for case in run.junit.values()}
     assert ours == {(case.get("classname"), case.get("name")) for case in theirs.iter("testcase")}
 
@@ -81,5 +81,5 @@ def test_plain(): pass
 @given(message=st.text(), traceback=st.text(), name=st.text(min_size=1))
 def test_any_text_makes_a_file_that_can_be_read(message, traceback, name):
     lines = [line(f"a.py::{name}", "failed", message=message, traceback=traceback), line(f"a.py::{name}", "failed", 1)]
-    case = next(fromstring("".join(document(SESSION, lines)).encode("utf-8", "replace")).iter("testcase"))  # noqa: S314
+    case = next(fromstring("".join(document(SESSION, lines)).encode("utf-8", "replace")).iter("testcase"))
     assert [child.tag for child in case if child.tag != "properties"] == ["failure", "rerunFailure"]
