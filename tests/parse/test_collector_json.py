@@ -6,7 +6,7 @@ import itertools
 import json
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flake_report.model.results import Attempt, Outcome, ReportSummary, TestId
@@ -81,6 +81,7 @@ def test_a_list_of_other_things_is_no_report() -> None:
     assert (summary.kind, summary.complete, attempts) == ("json", False, [])
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 2000), max_size=6), st.integers(0, 6))
 def test_any_chunking_gives_the_same_records(cuts: list[int], count: int) -> None:
     data = json.dumps([item("tests/test_s.py", f"t{n}", "passed") for n in range(count)], indent=1).encode()
@@ -88,6 +89,7 @@ def test_any_chunking_gives_the_same_records(cuts: list[int], count: int) -> Non
     assert read(*(data[start:end] for start, end in itertools.pairwise(places))) == read(data)
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=100))
 def test_any_bytes_after_a_bracket_are_read_without_an_exception(data: bytes) -> None:
     read(b"[" + data)

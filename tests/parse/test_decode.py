@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flake_report.parse import limits
@@ -17,6 +17,7 @@ def decoded(data: bytes) -> tuple[str, Problems]:
     return "".join(text_blocks(blocks([data]), problems)), problems
 
 
+@settings(deadline=None)
 @given(st.lists(st.binary(max_size=50), max_size=8))
 def test_blocks_are_the_same_bytes(chunks: list[bytes]) -> None:
     assert b"".join(blocks(chunks)) == b"".join(chunks)
@@ -41,6 +42,7 @@ def test_a_control_character_is_found_in(block: int) -> None:
     assert text[place] == "\x1b"
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=40))
 def test_both_ways_of_looking_for_control_characters_agree(data: bytes) -> None:
     few, many = Controls(), Controls()

@@ -102,7 +102,7 @@ PARTS = [
 
 
 @given(st.lists(st.sampled_from(PARTS), max_size=12).map("".join))
-@settings(max_examples=500)
+@settings(max_examples=500, deadline=None)
 def test_it_says_the_same_of_any_parts_put_together(document: str) -> None:
     check_equal(document.encode())
     check_equal(f'<testsuites><testsuite name="pytest" tests="3">{document}</testsuite></testsuites>'.encode())

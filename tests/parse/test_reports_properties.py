@@ -45,13 +45,14 @@ def check_sane(summary: ReportSummary, attempts: list[Attempt]) -> None:
         numbers[key] = attempt.number + 1
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=300))
 def test_any_bytes_are_read_without_an_exception(data: bytes) -> None:
     check_sane(*read(data))
 
 
 @given(soup)
-@settings(max_examples=400)
+@settings(max_examples=400, deadline=None)
 def test_any_soup_of_markup_is_read_without_an_exception(data: str) -> None:
     check_sane(*read(data.encode()))
     check_sane(*read(data.encode("utf-16")))
@@ -85,6 +86,7 @@ def documents(draw: st.DrawFn) -> bytes:
 KINDS = ["failure", "error", "skipped", "flakyFailure", "flakyError", "rerunFailure", "rerunError", "system-out"]
 
 
+@settings(deadline=None)
 @given(documents(), st.data())
 def test_any_chunking_gives_the_same_records(document: bytes, data: st.DataObject) -> None:
     cuts = sorted(data.draw(st.lists(st.integers(0, len(document)), max_size=6)))
@@ -93,7 +95,7 @@ def test_any_chunking_gives_the_same_records(document: bytes, data: st.DataObjec
 
 
 @given(documents(), st.data())
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 def test_a_document_cut_anywhere_is_never_complete_and_claims_no_pass_that_was_not_there(
     document: bytes, data: st.DataObject
 ) -> None:
@@ -106,6 +108,7 @@ def test_a_document_cut_anywhere_is_never_complete_and_claims_no_pass_that_was_n
     check_sane(summary, attempts)
 
 
+@settings(deadline=None)
 @given(documents())
 def test_counts_are_those_of_a_tree_walk(document: bytes) -> None:
     summary, attempts = read(document)
@@ -126,6 +129,7 @@ def test_counts_are_those_of_a_tree_walk(document: bytes) -> None:
 OUTCOMES = (("failure", "failed"), ("error", "errors"), ("skipped", "skipped"))
 
 
+@settings(deadline=None)
 @given(documents())
 def test_names_messages_and_texts_are_those_that_junitparser_reads(document: bytes) -> None:
     _summary, attempts = read(document)
@@ -185,7 +189,7 @@ def scanned(document: bytes) -> tuple[list[tuple[str, object]], bool]:
 
 
 @given(soup)
-@settings(max_examples=600)
+@settings(max_examples=600, deadline=None)
 def test_what_lxml_calls_well_formed_is_not_damaged_and_what_it_refuses_is(document: str) -> None:
     data = f"<testsuite>{document}</testsuite>".encode()
     if re.search("<!DOCTYPE|<[?]|<!--", document):
@@ -200,6 +204,7 @@ def test_what_lxml_calls_well_formed_is_not_damaged_and_what_it_refuses_is(docum
     assert damaged is not well_formed, told
 
 
+@settings(deadline=None)
 @given(documents())
 def test_elements_and_attributes_come_in_the_order_in_which_lxml_walks(document: bytes) -> None:
     told, damaged = scanned(document)

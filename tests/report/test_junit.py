@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from junitparser.xunit2 import JUnitXml
 from lxml import etree
@@ -127,6 +127,7 @@ plain = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), m
 names = plain.filter(bool)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(names, names, st.sampled_from(list(SEQUENCES.values())), names, names), max_size=6))
 def test_any_names_and_texts_are_the_same_when_read_back(
     rows: list[tuple[str, str, list[Outcome], str, str]],
