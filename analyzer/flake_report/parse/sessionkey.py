@@ -37,16 +37,30 @@ _FLAGS = frozenset(
 _DROPPED_SETTINGS = ("cache_dir=", "junit_", "log_file=")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _PYTHON = re.compile(r"(?:python[\d.]*|pypy[\d.]*)(?:\.exe)?")
+_MODULE = re.compile(r"-[A-Za-z]*m")
+_VALUED = ("-X", "-W")
+_SPELLINGS = {"py.test": "pytest", "pytest.exe": "pytest"}
+# What a shell takes as one piece, operators in it included: an escape, quotes, a substitution.
+_PIECE = r"""\\.|'[^']*'|"(?:\\.|[^"\\])*"|\$\((?:[^()]|\([^()]*\))*\)|\$\{[^}]{0,1000}\}|`[^`]*`"""
+_SHELL = re.compile(
+    rf"(?P<piece>{_PIECE})"
+    # a redirect with its target: 2>&1, &> out.log, < in, > >(tee out.log)
+    r"|(?:(?<!\S)\d+)?(?:&>>?|(?!<\(|>\()[<>]{1,3}[&|]?)\s*"
+    rf"(?:[<>]\([^)]{0,1000}\)|(?:{_PIECE}|[^\s|;&<>'\"\\])+)?"
+    # the command ends: a pipe, a list, the background
+    r"|(?P<end>[|;&\n].*)",
+    re.DOTALL,
+)
 
 
 def session_key(command: str) -> str:
     """The part of a runner's command line that stays the same from build to build; empty for an empty command.
 
-    Left out: environment assignments, the path and spelling of the program (`/venv/bin/python -m pytest` is
-    `pytest`), and options for report files, temporary folders and shards. Order and everything else stay:
-    the same test under other settings is another variant.
+    Left out: environment assignments, the path and spelling of the program (`/venv/bin/python -u -m pytest` is
+    `pytest`), options for report files, temporary folders and shards, and what the shell does with the output
+    (`2>&1 | tee out.log`). Order and everything else stay: the same test under other settings is another variant.
     """
-    words = _program(_words(command))
+    words = _program(_words(_command_alone(command)))
     kept: list[str] = []
     skip_next = False
     previous = ""
@@ -75,6 +89,11 @@ def numbered(keys: Iterable[str]) -> list[str]:
     return told
 
 
+def _command_alone(command: str) -> str:
+    """The first command of a shell's line, without redirects."""
+    return _SHELL.sub(lambda found: found["piece"] or " ", command.strip())
+
+
 def _words(command: str) -> list[str]:
     try:
         return shlex.split(command)
@@ -90,8 +109,18 @@ def _program(words: list[str]) -> list[str]:
     if not words:
         return words
     program = words[0].replace("\\", "/").rpartition("/")[2]
-    if _PYTHON.fullmatch(program) and len(words) > 2 and words[1] == "-m":
-        return words[2:]
+    if _PYTHON.fullmatch(program) and (module := _module(words)):
+        return module
     if program == "__main__.py":  # sys.argv of `python -m pytest`: .../site-packages/pytest/__main__.py
         program = words[0].replace("\\", "/").split("/")[-2] if "/" in words[0] else program
-    return [program, *words[1:]]
+    return [_SPELLINGS.get(program, program), *words[1:]]
+
+
+def _module(words: list[str]) -> list[str]:
+    """The module that an interpreter runs, with its arguments: what follows `-m`; empty where it runs none."""
+    at = 1
+    while at < len(words) and words[at].startswith("-"):
+        if _MODULE.fullmatch(words[at]):
+            return words[at + 1 :]
+        at += 2 if words[at] in _VALUED else 1
+    return []
