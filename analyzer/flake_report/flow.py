@@ -97,7 +97,7 @@ def explain(blob: Blob, table: SignatureTable) -> Explanation:
 
 def parse(blob: Blob, warn: Warn) -> ReportSummary:
     """What one result file holds, counted."""
-    return read_report(blob.name, salvaged(blob, warn), lambda _attempt: None)
+    return read_report(blob.name, salvaged(blob, warn), None)
 
 
 def ingest(
