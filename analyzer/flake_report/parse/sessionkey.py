@@ -46,7 +46,7 @@ _SHELL = re.compile(
     rf"(?P<piece>{_PIECE})"
     # a redirect with its target: 2>&1, &> out.log, < in, > >(tee out.log)
     r"|(?:(?<!\S)\d+)?(?:&>>?|(?!<\(|>\()[<>]{1,3}[&|]?)\s*"
-    rf"(?:[<>]\([^)]{0,1000}\)|(?:{_PIECE}|[^\s|;&<>'\"\\])+)?"
+    rf"(?:[<>]\([^)]{{0,1000}}\)|(?:{_PIECE}|[^\s|;&<>'\"\\])+)?"
     # the command ends: a pipe, a list, the background
     r"|(?P<end>[|;&\n].*)",
     re.DOTALL,
