@@ -80,6 +80,7 @@ def test_the_wheel_builds_and_carries_the_contracts(tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as opened:
         names = set(opened.namelist())
         [metadata] = [opened.read(name).decode() for name in names if name.endswith("METADATA")]
-    assert {"gpu_guard/__init__.py", "gpu_guard/attempts.schema.json", "gpu_guard/fingerprint.cases.json"} <= names
+    tables = {"gpu_guard/attempts.schema.json", "gpu_guard/fingerprint.cases.json", "gpu_guard/label.cases.json"}
+    assert {"gpu_guard/__init__.py", *tables} <= names
     assert "Requires-Python: >=3.9" in metadata
     assert "Requires-Dist" not in metadata

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flake_report.collect.wire import read_build, read_jobs, step_of
 from flake_report.errors import FlakeReportError
 from flake_report.model.evidence import JobState, RetryType
+from gpu_guard import label as recorder
+from gpu_guard.label import plain_label
+
+LABELS = json.loads(Path(recorder.__file__).with_name("label.cases.json").read_text(encoding="utf-8"))["cases"]
+PIECES = st.sampled_from(
+    [":a:", ":", "a", " ", "2", "3/4", "2 of 3", "%n", "%t", "/", "(", ")", "[", "]", "#", "shard ", "part ", "-", ".",
+     "\ufe0f", "\u20e3", "🚀", "→"]
+)  # fmt: skip
 
 
 def test_a_build_keeps_what_puts_it_in_order(rest_build: Callable) -> None:
@@ -89,29 +99,15 @@ def test_the_queue_is_known_from_rules_or_agent(rest_job: Callable, fields: dict
     assert job.queue == queue
 
 
-@pytest.mark.parametrize(
-    ("label", "step"),
-    [
-        ("V1 Core", "V1 Core"),
-        (":nvidia: V1 Core", "V1 Core"),
-        ("V1 Core :fire:", "V1 Core"),
-        (":docker::python: Build", "Build"),
-        ("🚀 Deploy ⚙️ it", "Deploy it"),
-        ("Kernels Attention Test %N", "Kernels Attention Test"),
-        ("Kernels %n/%t", "Kernels"),
-        ("Kernels 2/4", "Kernels"),
-        ("Kernels (2/4)", "Kernels"),
-        ("Kernels (2 of 4)", "Kernels"),
-        ("Kernels 2 of 4", "Kernels"),
-        ("LoRA TP 4", "LoRA TP 4"),
-        ("Python 3.12", "Python 3.12"),
-        ("a:b:c", "a:b:c"),
-        (":rocket:", ":rocket:"),
-        ("", ""),
-    ],
-)
-def test_without_a_key_the_label_without_emoji_and_shard_is_the_step(label: str, step: str) -> None:
-    assert step_of("", label) == step
+@pytest.mark.parametrize("case", LABELS, ids=lambda case: case["case"])
+def test_without_a_key_the_label_without_emoji_and_shard_is_the_step(case: dict) -> None:
+    assert step_of("", case["label"], parallel=case["parallel"]) == case["step"]
+
+
+@settings(max_examples=500)
+@given(label=st.lists(PIECES | st.text(max_size=5), max_size=8).map("".join), parallel=st.booleans())
+def test_the_recorder_names_every_step_alike(label: str, *, parallel: bool) -> None:
+    assert step_of("", label, parallel=parallel) == plain_label(label, parallel=parallel)
 
 
 def test_the_step_key_wins_over_the_label() -> None:
@@ -124,7 +120,16 @@ def test_a_plain_number_is_a_shard_only_in_a_parallel_step(rest_job: Callable) -
     assert [(job.step, job.shard) for job in read_jobs([parallel, alone])] == [("Kernels", "1/4"), ("Kernels 2", "")]
 
 
-@pytest.mark.parametrize(("label", "shard"), [("Kernels (2/4)", "2/4"), ("Kernels 3 of 8", "3/8"), ("Kernels %N", "")])
+@pytest.mark.parametrize(
+    ("label", "shard"),
+    [
+        ("Kernels (2/4)", "2/4"),
+        ("Kernels 3 of 8", "3/8"),
+        ("Kernels [1/2] ", "1/2"),
+        ("Kernels %N", ""),
+        ("Spec Decode 2", ""),
+    ],
+)
 def test_else_the_label_tells_the_shard(rest_job: Callable, label: str, shard: str) -> None:
     [job] = read_jobs([rest_job(name=label)])
     assert job.shard == shard
@@ -145,7 +150,7 @@ def chain(rest_job: Callable, *, forward: bool, backward: bool) -> list[dict]:
 
 
 @pytest.mark.parametrize(("forward", "backward"), [(True, True), (True, False), (False, True)])
-def test_a_chain_of_retries_is_known_from_either_end(rest_job: Callable, forward: bool, backward: bool) -> None:  # noqa: FBT001  # pytest fills them in
+def test_a_chain_of_retries_is_known_from_either_end(rest_job: Callable, *, forward: bool, backward: bool) -> None:
     jobs = read_jobs(chain(rest_job, forward=forward, backward=backward))
     assert [(job.attempt, job.retry_of) for job in jobs] == [(0, None), (1, "job-0"), (2, "job-1")]
     assert [job.retry_type for job in jobs] == [None, RetryType.AUTOMATIC, RetryType.AUTOMATIC]

@@ -7,7 +7,7 @@ from datetime import date
 
 import pytest
 
-from gpu_guard.recorder.quarantine import Quarantine, QuarantineError, plain_label, read_quarantine
+from gpu_guard.recorder.quarantine import Quarantine, QuarantineError, read_quarantine
 
 KNOWN = "2d2c0d45a2d1311f"  # ValueError: bad size #
 SUITE = """
@@ -166,11 +166,28 @@ def test_no_fingerprint_matches_none(tmp_path):
     [
         ({"BUILDKITE_STEP_KEY": "kv", "BUILDKITE_AGENT_META_DATA_QUEUE": "l4"}, True),
         ({"BUILDKITE_LABEL": ":nvidia: kv %N", "BUILDKITE_AGENT_META_DATA_QUEUE": "l4"}, True),
+        (
+            {
+                "BUILDKITE_LABEL": "kv 2",
+                "BUILDKITE_PARALLEL_JOB_COUNT": "4",
+                "BUILDKITE_AGENT_META_DATA_QUEUE": "l4",
+            },
+            True,
+        ),
+        ({"BUILDKITE_LABEL": "kv 2", "BUILDKITE_AGENT_META_DATA_QUEUE": "l4"}, False),
         ({"BUILDKITE_STEP_KEY": "kv", "BUILDKITE_AGENT_META_DATA_QUEUE": "h100"}, False),
         ({"BUILDKITE_STEP_KEY": "other", "BUILDKITE_AGENT_META_DATA_QUEUE": "l4"}, False),
         ({}, False),
     ],
-    ids=["its step and queue", "its step by label", "another queue", "another step", "an unknown step"],
+    ids=[
+        "its step and queue",
+        "its step by label",
+        "a shard of it",
+        "a step of a like name",
+        "another queue",
+        "another step",
+        "an unknown step",
+    ],
 )
 def test_an_entry_holds_for_its_step_and_queue(environ, covered, tmp_path):
     quarantine = read(tmp_path, environ, step="kv", queue="l4")
@@ -178,18 +195,3 @@ def test_an_entry_holds_for_its_step_and_queue(environ, covered, tmp_path):
     assert quarantine.notes == (
         [] if environ else ["not applied: 1 entries for a step or queue, and this job does not say its own"]
     )
-
-
-@pytest.mark.parametrize(
-    ("label", "plain"),
-    [
-        (":pytest: V1 Core + KV %N", "V1 Core + KV"),
-        ("Kernels Test (2/4)", "Kernels Test"),
-        ("Kernels 3/8", "Kernels"),
-        ("Distributed Tests (4 GPUs)", "Distributed Tests (4 GPUs)"),
-        ("Entrypoints 1", "Entrypoints"),
-        ("H100", "H100"),
-    ],
-)  # fmt: skip
-def test_a_label_is_plain_without_emoji_and_shard(label, plain):
-    assert plain_label(label) == plain

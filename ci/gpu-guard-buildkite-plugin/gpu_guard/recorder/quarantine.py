@@ -15,6 +15,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from gpu_guard.label import plain_label
+
 from .junit import case_names
 
 SCHEMA = "flake-quarantine/1"
@@ -82,17 +84,15 @@ def read_quarantine(file: Path, environ: Mapping[str, str], today: date) -> Quar
     entries = [_entry(file, place, item) for place, item in enumerate(data["entries"])]
     return Quarantine(
         entries,
-        step=environ.get("BUILDKITE_STEP_KEY") or plain_label(environ.get("BUILDKITE_LABEL", "")),
+        step=environ.get("BUILDKITE_STEP_KEY") or _step_by_label(environ),
         queue=environ.get("BUILDKITE_AGENT_META_DATA_QUEUE", ""),
         today=today,
     )
 
 
-def plain_label(label: str) -> str:
-    """A step's label without emoji and shard: what names a step that has no key."""
-    text = re.sub(r":[a-z0-9_+-]+:", " ", label)
-    text = re.sub(r"(?:\s*[(\[]?(?:%N|#?\d+\s*/\s*\d+)[)\]]?|\s+%?\d+)\s*$", "", text)
-    return " ".join(text.split())
+def _step_by_label(environ: Mapping[str, str]) -> str:
+    parallel = bool(environ.get("BUILDKITE_PARALLEL_JOB_COUNT"))
+    return plain_label(environ.get("BUILDKITE_LABEL", ""), parallel=parallel)
 
 
 def _entry(file: Path, place: int, item: Any) -> Entry:
