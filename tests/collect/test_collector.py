@@ -238,13 +238,13 @@ def test_what_cannot_be_had_now_is_missed_and_had_the_next_time(
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"scopes": {"read_organizations"}}, "it needs the scope read_builds"),
-        ({"scopes": {"read_builds"}}, "it needs the scope read_"),
-        ({"scopes": {"read_builds", "read_build_logs"}}, "it needs the scope read_artifacts"),
+        ({"scopes": ["read_organizations"]}, "it needs the scope read_builds"),
+        ({"scopes": ["read_builds"]}, "it needs the scope read_"),
+        ({"scopes": ["read_builds", "read_build_logs"]}, "it needs the scope read_artifacts"),
         ({"org": "acne"}, "knows no organization 'acme'; check the slug before the /"),
         ({"pipeline": "cy"}, "has no pipeline 'ci' that the token may see; check the slug after the /"),
-        ({"org": "acne", "scopes": {"read_builds"}}, "no such pipeline"),
-        ({"pipeline": "cy", "scopes": {"read_builds"}}, "check both slugs"),
+        ({"org": "acne", "scopes": ["read_builds"]}, "no such pipeline"),
+        ({"pipeline": "cy", "scopes": ["read_builds"]}, "check both slugs"),
     ],
     ids=str,
 )
@@ -295,3 +295,14 @@ def test_no_value_of_any_field_is_more_than_a_warning_or_the_one_error(
     except FlakeReportError:
         return
     assert progress.builds == 3
+
+
+@pytest.mark.usefixtures("history")
+def test_a_build_that_vanishes_meanwhile_is_told_and_the_others_are_kept(
+    buildkite: Buildkite, collect_into: Collect, tmp_path: Path
+) -> None:
+    gone = Fault("gone", Reply(404, b'{"message": "No build found"}'))
+    buildkite.api.fault = lambda _number, request: gone if "/builds/7/" in request.path else None
+    progress, warnings = collect_into(tmp_path)
+    assert (progress.missed, progress.jobs) == (1, 4)
+    assert "the artifacts of build 7 cannot be found (HTTP 404: No build found)" in warnings[0]

@@ -70,7 +70,7 @@ def test_a_collection_killed_again_and_again_fetches_nothing_twice(
     collect_into(tmp_path / "expected", artifacts=("**/*junit*.xml", "**/test-results/**/*.xml", "**/*attempts*.jsonl"))
     buildkite.api.seen.clear()
     buildkite.api.latency = 0.02
-    archive, chance, stopped = tmp_path / "archive", random.Random(7), 0  # noqa: S311  # always the same moments
+    archive, chance, stopped = tmp_path / "archive", random.Random(7), 0  # always the same moments
     fetched: Counter[str] = Counter()
     for _ in range(10):
         before = set(tree(archive)) if archive.exists() else set()

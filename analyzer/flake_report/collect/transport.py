@@ -130,11 +130,7 @@ class Transport:
 
     def _try(self, url: str, auth: AuthBase | None, headers: Mapping[str, str], *, decode: bool) -> Answer | Trouble:
         limits = self._limits if auth else None
-        while not self._halt.is_set() and limits and (wait := limits.claim()):
-            self.on_wait(wait)
-            self._pause(wait)
-        if self._halt.is_set():
-            raise StoppedError
+        self._wait_for_turn(limits)
         with self._lock:
             self.requests += auth is not None
         try:
@@ -151,6 +147,16 @@ class Transport:
         if answer.status >= 400:
             raise RefusedError(answer.status, answer.place, answer.message())
         return answer
+
+    def _wait_for_turn(self, limits: RateLimits | None) -> None:
+        """Returns when a request may go, and must: from then on it counts as under way, and others wait for it."""
+        while not self._halt.is_set():
+            wait = limits.claim() if limits else 0.0
+            if not wait:
+                return
+            self.on_wait(wait)
+            self._pause(wait)
+        raise StoppedError
 
     def _follow(
         self, url: str, auth: AuthBase, headers: Mapping[str, str], limits: RateLimits | None, *, decode: bool
