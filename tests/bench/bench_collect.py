@@ -33,8 +33,8 @@ from flake_report.model.evidence import LogMode
 TESTS = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(TESTS))
 
-from collect.server.rest import CREDENTIAL  # the server's package lies beside this folder
-from collect.server.world import NOON
+from collect.server.rest import CREDENTIAL  # noqa: E402  # the server's package lies beside this folder
+from collect.server.world import NOON  # noqa: E402  # the same
 
 BUILDS, JOBS, LISTED, LATENCY = 60, 20, 10_000, 0.002
 SERVE = "import sys; sys.path.insert(0, sys.argv[1]); from collect.server.large import serve; serve(sys.argv[2:])"

@@ -30,7 +30,7 @@ from flake_report.model.config import CollectConfig
         ("JUnit.xml", False),
     ],
 )
-def test_the_default_patterns_bring_results_and_leave_the_rest(path: str, wanted: bool) -> None:  # a table
+def test_the_default_patterns_bring_results_and_leave_the_rest(path: str, wanted: bool) -> None:  # noqa: FBT001  # a table
     assert matches_any(path, CollectConfig().artifacts) is wanted
 
 

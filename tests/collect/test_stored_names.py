@@ -80,5 +80,5 @@ def test_a_listed_name_that_leads_outside_is_seen(name: str) -> None:
     [("vllm", True), ("ci-infra_2.0", True), ("0196a0f3-aaaa-4000", True), ("", False), ("..", False), (".git", False),
      ("a/b", False), ("a b", False), ("x" * 201, False)],
 )  # fmt: skip
-def test_only_plain_slugs_and_ids_name_folders(name: str, fits: bool) -> None:  # pytest fills it in
+def test_only_plain_slugs_and_ids_name_folders(name: str, fits: bool) -> None:  # noqa: FBT001  # pytest fills it in
     assert is_folder_name(name) is fits

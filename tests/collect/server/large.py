@@ -32,5 +32,5 @@ def serve(arguments: list[str]) -> None:
         for server in (buildkite.api, buildkite.storage):
             server.latency = latency
             server.keep = False
-        print(buildkite.api.url, flush=True)  # the parent reads it
+        print(buildkite.api.url, flush=True)  # noqa: T201  # the parent reads it
         sys.stdin.read()
