@@ -23,8 +23,6 @@ artifacts = ["**/*.xml", "reports/*.jsonl"]
 branch = "main"
 since = "36h"
 budget = "50%"
-token_file = "~/.config/buildkite-token"
-token_command = "pass show buildkite"
 
 [store]
 path = "s3-less/store"
@@ -54,8 +52,6 @@ def test_every_setting_can_be_given() -> None:
         ("**/*.xml", "reports/*.jsonl"),
     )
     assert (collect.branch, collect.since, collect.budget) == ("main", timedelta(hours=36), 0.5)
-    places = (config.collect.token_file, config.collect.token_command)
-    assert places == ("~/.config/buildkite-token", "pass show buildkite")
     assert config.store.path == "s3-less/store"
     assert (config.rates.branch, config.rates.since) == ("release/*", timedelta(weeks=4))
     given_keys = re.findall(r"^(\w+) =", FULL, re.MULTILINE)
@@ -98,7 +94,7 @@ def test_each_setting_says_what_it_is_for() -> None:
         ("[collect]\nartifacts = [3]", "[collect] artifacts takes a list of patterns, not [3]"),
         ('[collect]\nbudget = "0%"', "[collect] budget takes a share such as \"80%\", not '0%'"),
         ("[collect]\nbudget = 0.8", '[collect] budget takes a share such as "80%", not 0.8'),
-        ('[collect]\ntoken = "x"', "[collect] token is unknown; the nearest is token_file"),
+        ('[collect]\ntoken = "x"', "[collect] token is unknown; the nearest is logs"),
         ("[rates]\nsince = 4", '[rates] since takes a span such as "36h", "14d", "4w", not 4'),
     ],
 )

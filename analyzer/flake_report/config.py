@@ -91,8 +91,6 @@ SETTINGS = (
     Setting(
         "collect", "budget", 'a share such as "80%"', '"80%"', "Of each rate limit; the rest is for others.", share
     ),
-    Setting("collect", "token_file", "text", "none", "A file that holds the Buildkite API token.", _text),
-    Setting("collect", "token_command", "text", "none", "A command that prints the Buildkite API token.", _text),
     Setting("store", "path", "text", '"flake-report-store"', "The store's folder.", _text),
     Setting("rates", "branch", "text", "every branch", "The branch whose builds count; `*` and `?` match.", _text),
     Setting("rates", "since", _SPAN, "all", "Back from the newest build.", span),

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from flake_report.collect.collector import Collection
     from flake_report.collect.folder import BuildFrom
     from flake_report.collect.tally import Progress
-    from flake_report.model.config import CollectConfig
     from flake_report.model.query import Query
     from flake_report.model.record import IngestCounts, JobRecord, Versions
     from flake_report.store import Store
@@ -42,7 +41,6 @@ def collect(
     what: Collection,
     archive: str,
     env: Mapping[str, str],
-    settings: CollectConfig,
     *,
     warn: Warn,
     told: Callable[[Progress], None],
@@ -53,19 +51,19 @@ def collect(
     from flake_report.collect.storage import open_storage
     from flake_report.collect.token import WHERE_FROM, find_token
 
-    token = find_token(env, settings.token_file, settings.token_command)
+    token = find_token(env)
     if token is None:
         raise FlakeReportError(f"{what.pipeline}: a pipeline is collected with an API token; give one: {WHERE_FROM}")
     around = collector.Surroundings(token, Servers.from_env(env))
     return collector.collect(what, open_storage(archive), around, warn=warn, told=told)
 
 
-def job_logs(url: str, env: Mapping[str, str], settings: CollectConfig, warn: Warn) -> Iterator[Blob]:
+def job_logs(url: str, env: Mapping[str, str], warn: Warn) -> Iterator[Blob]:
     """The logs of the job, the step or the failed jobs that a Buildkite URL names, each fetched when it is read."""
     from flake_report.collect import joblogs
     from flake_report.collect.token import find_token
 
-    token = find_token(env, settings.token_file, settings.token_command)
+    token = find_token(env)
     return joblogs.job_logs(url, env=env, token=token, warn=warn)
 
 

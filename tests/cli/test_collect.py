@@ -99,7 +99,7 @@ def test_without_a_token_the_places_for_one_are_named(
         ran = run(command, "acme/ci")
         assert ran.status == 2
         assert "BUILDKITE_API_TOKEN" in ran.err
-        assert "token_file" in ran.err
+        assert "BUILDKITE_API_TOKEN_FILE" in ran.err
     assert "there is no folder acme/ci" in ran.err
     assert buildkite.api.seen == []
 

@@ -53,9 +53,11 @@ def test_json_has_a_row_for_each_failed_job(run: Callable, buildkite: Buildkite)
     assert logs[0]["causes"][0]["captures"]["free_gib"] == 4.51
 
 
-def test_a_token_from_a_file_is_used_and_never_printed(run: Callable, buildkite: Buildkite, home: Path) -> None:
+def test_a_token_from_a_file_is_used_and_never_printed(
+    run: Callable, buildkite: Buildkite, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (home / "token").write_text(f"{CREDENTIAL}\n")
-    (home / "flake-report.toml").write_text('[collect]\ntoken_file = "token"\n')
+    monkeypatch.setenv("BUILDKITE_API_TOKEN_FILE", str(home / "token"))
     ran = run("explain", BUILD)
     assert ran.status == 0
     assert [request.headers["authorization"] for request in buildkite.api.seen] == [f"Bearer {CREDENTIAL}"] * 3

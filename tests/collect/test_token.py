@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from flake_report.collect.token import Anonymous, Token, find_token
+from flake_report.collect.token import COMMAND_VARIABLE, FILE_VARIABLE, Anonymous, Token, find_token
 from flake_report.errors import FlakeReportError
 
 CREDENTIAL = "very-secret-word"
@@ -27,16 +27,17 @@ def test_the_environment_beats_the_file_beats_the_command(tmp_path: Path) -> Non
     file = tmp_path / "token"
     file.write_text("from-file\n")
     env = {"BUILDKITE_API_TOKEN": "from-env"}
-    assert header(find_token(env, str(file), printing("from-command"))) == "Bearer from-env"
-    assert header(find_token({}, str(file), printing("from-command"))) == "Bearer from-file"
-    assert header(find_token({}, None, printing("from-command"))) == "Bearer from-command"
+    command = {COMMAND_VARIABLE: printing("from-command")}
+    assert header(find_token({**env, FILE_VARIABLE: str(file), **command})) == "Bearer from-env"
+    assert header(find_token({FILE_VARIABLE: str(file), **command})) == "Bearer from-file"
+    assert header(find_token(command)) == "Bearer from-command"
     assert find_token({}) is None
 
 
 def test_a_file_in_the_home_folder_may_be_written_with_a_tilde(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "token").write_text(CREDENTIAL)
-    assert header(find_token({}, "~/token")) == f"Bearer {CREDENTIAL}"
+    assert header(find_token({FILE_VARIABLE: "~/token"})) == f"Bearer {CREDENTIAL}"
 
 
 def test_a_token_never_prints_itself() -> None:
@@ -56,13 +57,13 @@ def test_what_is_no_token_is_refused_without_being_repeated(text: str) -> None:
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(FlakeReportError, match="no-such-file: the token cannot be read"):
-        find_token({}, str(tmp_path / "no-such-file"))
+        find_token({FILE_VARIABLE: str(tmp_path / "no-such-file")})
 
 
 def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
     (tmp_path / "token").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(FlakeReportError, match="token: what stands there is no API token"):
-        find_token({}, str(tmp_path / "token"))
+        find_token({FILE_VARIABLE: str(tmp_path / "token")})
 
 
 @pytest.mark.parametrize(
@@ -78,10 +79,10 @@ def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
 )
 def test_a_command_that_gives_no_token_is_told_without_what_it_printed(command: str, said: str) -> None:
     if not command:
-        assert find_token({}, None, command) is None
+        assert find_token({COMMAND_VARIABLE: command}) is None
         return
     with pytest.raises(FlakeReportError, match=said) as raised:
-        find_token({}, None, command)
+        find_token({COMMAND_VARIABLE: command})
     assert CREDENTIAL not in str(raised.value)
 
 

@@ -63,8 +63,9 @@ def command(
     """Bring builds, jobs, logs and test reports of one pipeline into an archive, newest build first.
 
     What is there is not fetched again, so the same command can run every hour, and go on after it was stopped. It needs
-    an API token with the scopes read_builds, read_build_logs and read_artifacts, in BUILDKITE_API_TOKEN or where
-    [collect] token_file or token_command say. BUILDKITE_API_URL names another server, such as a proxy.
+    an API token with the scopes read_builds, read_build_logs and read_artifacts, in BUILDKITE_API_TOKEN, in the file
+    that BUILDKITE_API_TOKEN_FILE names, or from the command that BUILDKITE_API_TOKEN_COMMAND names. BUILDKITE_API_URL
+    names another server, such as a proxy.
 
     \b
     flake-report collect ORG/PIPELINE --since 14d
@@ -146,7 +147,7 @@ class CollectRun:
                 words += f" · rate limit: waiting {counts.waits:.0f} s" if counts.waits else ""
                 bar.update(task, description=words, completed=_seconds(what.window, counts.back_to) or 0)
 
-            return flow.collect(what, self.archive, os.environ, self.config, warn=self._warn, told=told)
+            return flow.collect(what, self.archive, os.environ, warn=self._warn, told=told)
 
     def summary(self, counts: Counts) -> str:
         """What came of it, in a line or two."""

@@ -16,7 +16,7 @@ from flake_report.model.evidence import Blob
 from flake_report.model.failure import Explanation
 from flake_report.report import explanation
 
-from .options import format_option, load_config, signatures_option, user_signatures
+from .options import format_option, signatures_option, user_signatures
 from .terminal import print_json, show, warn
 
 
@@ -29,8 +29,9 @@ def command(logs: tuple[str, ...], form: str, signatures: tuple[str, ...]) -> in
 
     A LOG is a file as Buildkite gives it (plain, .gz or .zst), - for standard input, or a Buildkite URL: of a job, or
     of a build, whose failed jobs are then explained. Public pipelines need no token; for others it is in
-    BUILDKITE_API_TOKEN, or where [collect] token_file or token_command say. BUILDKITE_API_URL and BUILDKITE_WEB_URL
-    name other servers, such as a proxy. No store, no set-up.
+    BUILDKITE_API_TOKEN, in the file that BUILDKITE_API_TOKEN_FILE names, or from the command that
+    BUILDKITE_API_TOKEN_COMMAND names. BUILDKITE_API_URL and BUILDKITE_WEB_URL name other servers, such as a proxy. No
+    store, no set-up.
 
     \b
     flake-report explain build.log
@@ -63,7 +64,7 @@ def command(logs: tuple[str, ...], form: str, signatures: tuple[str, ...]) -> in
 
 def _blobs(name: str) -> Iterator[Blob]:
     if is_url(name):
-        return flow.job_logs(name, os.environ, load_config().collect, warn)
+        return flow.job_logs(name, os.environ, warn)
     return iter([open_blob(name, sys.stdin.buffer)])
 
 

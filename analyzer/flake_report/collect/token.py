@@ -13,8 +13,10 @@ from requests.auth import AuthBase
 from flake_report.errors import FlakeReportError
 
 VARIABLE = "BUILDKITE_API_TOKEN"
-WHERE_FROM = f"{VARIABLE}, or [collect] token_file or token_command in flake-report.toml"
-"""The three places, for people."""
+FILE_VARIABLE = f"{VARIABLE}_FILE"
+COMMAND_VARIABLE = f"{VARIABLE}_COMMAND"
+WHERE_FROM = f"{VARIABLE}, {FILE_VARIABLE} or {COMMAND_VARIABLE}"
+"""The three places, for people. All are the user's own: a setting in a checkout could name any command to run."""
 
 _PATIENCE = 120  # seconds: a password manager may first ask its owner
 
@@ -46,17 +48,17 @@ class Anonymous(AuthBase):
         return request
 
 
-def find_token(env: Mapping[str, str], file: str | None = None, command: str | None = None) -> Token | None:
-    """The token of the environment, else of the file, else what the command prints; None where none is named.
+def find_token(env: Mapping[str, str]) -> Token | None:
+    """The environment's token, else that of the file it names, else what the command it names prints; else None.
 
     A place that is named and gives no token raises `FlakeReportError`, which never repeats what it gave.
     """
-    if env.get(VARIABLE):
-        return Token(env[VARIABLE], VARIABLE)
-    if file:
-        return Token(_from_file(Path(file).expanduser()), f"[collect] token_file {file}")
-    if command:
-        return Token(_from_command(command), "[collect] token_command")
+    if token := env.get(VARIABLE):
+        return Token(token, VARIABLE)
+    if file := env.get(FILE_VARIABLE):
+        return Token(_from_file(Path(file).expanduser()), f"{FILE_VARIABLE} {file}")
+    if command := env.get(COMMAND_VARIABLE):
+        return Token(_from_command(command), COMMAND_VARIABLE)
     return None
 
 
@@ -70,7 +72,7 @@ def _from_file(path: Path) -> str:
 
 
 def _from_command(command: str) -> str:
-    name = "[collect] token_command"
+    name = COMMAND_VARIABLE
     try:
         words = shlex.split(command)
         # Its standard error stays the terminal's: a password manager asks there.

@@ -22,8 +22,6 @@ class CollectConfig:
     branch: str | None = None
     since: timedelta = timedelta(days=14)
     budget: float = 0.8
-    token_file: str | None = None
-    token_command: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
