@@ -19,8 +19,10 @@ from flake_report.model.record import ClassifiedAttempt, JobRecord, Versions
 from flake_report.model.results import Attempt
 from flake_report.parse import VERSION as PARSER_VERSION
 from flake_report.parse.joblog import Outline, blocks, clean
-from flake_report.parse.precedence import best_source, in_session, session_of_report
+from flake_report.parse.precedence import best_source
 from flake_report.parse.reports import read_report
+from flake_report.parse.samples import samples_of
+from flake_report.parse.sessions import ReportFile
 from flake_report.parse.testid import from_nodeid
 
 
@@ -53,7 +55,7 @@ def read_log(
 def read(evidence: Evidence, table: SignatureTable) -> JobRecord:
     """All that one job left, understood: its attempts with their signatures, and the causes in its log."""
     warnings: list[str] = []
-    attempts: list[Attempt] = []
+    reports: list[ReportFile] = []
     log = JobLog(lines=0)
     found: tuple[Cause, ...] = ()
     if evidence.log is not None:
@@ -63,20 +65,20 @@ def read(evidence: Evidence, table: SignatureTable) -> JobRecord:
         except FlakeReportError as error:
             warnings.append(str(error))
     for blob in evidence.reports:
-        session = session_of_report(blob.name, log.sessions)
-        keep = attempts.append if session is None else in_session(session, attempts.append)
+        attempts: list[Attempt] = []
+        reports.append(ReportFile(blob.name, attempts))
         try:
-            summary = read_report(blob.name, salvaged(blob, warnings.append), keep)
+            summary = read_report(blob.name, salvaged(blob, warnings.append), attempts.append)
             warnings += [f"{blob.name}: {warning}" for warning in summary.warnings]
         except FlakeReportError as error:
             warnings.append(str(error))
-    kept = best_source(attempts, log)
+    kept = best_source(reports, log)
     return JobRecord(
         build=evidence.build,
         job=evidence.job,
         attempts=tuple(classify(attempt, found, table) for attempt in kept),
         causes=found,
-        memory=log.memory,
+        memory=(*log.memory, *samples_of(kept)),
         engines=log.engines,
         sources=tuple(sorted({attempt.source.value for attempt in kept})),
         warnings=tuple(warnings),

@@ -1,120 +1,181 @@
 """Where several sources tell of one run: the best one gives the attempts, a lesser one adds what it lacks.
 
-Attempts file over report over log, for each (session, test), among the sources that know the attempts: a report in
-which reruns left no trace (pytest-rerunfailures) yields to a log that names each of them. A report does not say which
-session wrote it: its file's name in a session's command tells, or a job that had only one. Where neither does and a
-test ran in several sessions, the report is kept, marked as unknown, and the log's lines for it are left out: nothing
-is counted twice, nothing guessed. Where an attempts file tells a test's workers apart, which neither report nor log
-does, it alone is kept.
+Attempts file over report over log, for each (session, test); a report in which reruns left no trace
+(pytest-rerunfailures) yields to a log that names each of them. What is one session is settled first, in `sessions`.
+
+A report does not say which session wrote it: its name in a session's command tells, or a job that had only one, or
+the one session that ran its test. Where none does, its attempts are kept, marked as unknown, in place of the log's
+lines that may be the same: nothing is counted twice, nothing guessed, and no failure is lost. One test in two such
+reports is two runs, apart by the reports' names (less what is new in every build): two sessions under two settings
+are common, and to take them for one run would make a flaky test of a sound one.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
 
-from flake_report.model.joblog import JobLog, Session
-from flake_report.model.results import Attempt, ResultSource, TestId
+from flake_report.model.joblog import JobLog
+from flake_report.model.results import Attempt, Outcome, ResultSource, TestId
 
-from .sessionkey import numbered
+from .reportnames import lasting_names
+from .sessions import Home, Homes, ReportFile
 
-RANK = {source: rank for rank, source in enumerate(ResultSource)}
-"""The enumeration's own order is best first."""
+ATTEMPTS, REPORT, LOG = ResultSource
 
 Group = dict[ResultSource, list[Attempt]]
 
 
-def session_of_report(name: str, sessions: Sequence[Session]) -> Session | None:
-    """The session that wrote the report of this name; None where it cannot be known."""
-    base = name.rsplit("/", 1)[-1]
-    naming = [session for session in sessions if base and base in session.command]
-    if len(naming) == 1:
-        return naming[0]
-    return sessions[0] if len(sessions) == 1 and not naming else None
+@dataclass(frozen=True, slots=True)
+class _Telling:
+    """What one report says of one test; `name` is the report's in all builds, `home` the session that wrote it."""
+
+    file: str
+    name: str
+    attempts: list[Attempt]
+    home: Home | None
+
+    @property
+    def bad(self) -> bool:
+        return self.attempts[-1].outcome.bad
+
+    @property
+    def guessed(self) -> bool:
+        """Whether its session is only the likeliest one."""
+        return self.home is None or not self.home.named
+
+    @property
+    def outcomes(self) -> list[Outcome]:
+        return [one.outcome for one in self.attempts]
 
 
-def in_session(session: Session, keep: Callable[[Attempt], None]) -> Callable[[Attempt], None]:
-    """`keep`, for a report that this session wrote: its attempts get the session's key where they have none."""
-    return lambda attempt: keep(attempt if attempt.session_key else replace(attempt, session_key=session.key))
+def best_source(files: Iterable[ReportFile], log: JobLog) -> list[Attempt]:
+    """The attempts to keep, of all that a job's files and its log tell."""
+    told = list(files)
+    homes = Homes(told, log)
+    groups: dict[TestId, dict[str, Group]] = defaultdict(dict)
+    for key, attempt in homes.attempts():
+        group = groups[attempt.test].setdefault(key, defaultdict(list))
+        group[attempt.source].append(attempt if attempt.session_key == key else replace(attempt, session_key=key))
+    for test, tellings in _tellings(told, homes).items():
+        fresh = [one for one in tellings if not homes.tells_workers_apart(one.home, test)]
+        if fresh:
+            _add_reports(groups[test], fresh, homes)
+    return [attempt for by_key in groups.values() for group in by_key.values() for attempt in _merge(group)]
 
 
-def best_source(attempts: Iterable[Attempt], log: JobLog) -> list[Attempt]:
-    """The attempts to keep, of all that a job's files and its log tell, in the order in which they were read."""
-    groups: dict[tuple[str, TestId], Group] = defaultdict(lambda: defaultdict(list))
-    homeless: dict[TestId, list[Attempt]] = defaultdict(list)
-    for attempt in _told_once([*_numbered(attempts), *log.attempts]):
-        if attempt.source is ResultSource.REPORT and not attempt.session_key:
-            homeless[attempt.test].append(attempt)
+def _tellings(files: Sequence[ReportFile], homes: Homes) -> dict[TestId, list[_Telling]]:
+    """What the reports say, by test. A test without a name is another one in each file."""
+    reports: dict[tuple[str, str], dict[TestId, list[Attempt]]] = {}
+    nameless: dict[TestId, set[str]] = defaultdict(set)
+    for file in files:
+        for attempt in file.attempts:
+            if attempt.source is not REPORT:
+                continue
+            by_test = reports.setdefault((file.name, attempt.session), {})
+            by_test.setdefault(attempt.test, []).append(attempt)
+            if not attempt.test.name:
+                nameless[attempt.test].add(file.name)
+    names = lasting_names(reports)
+    told: dict[TestId, list[_Telling]] = defaultdict(list)
+    for (file_name, session), by_test in reports.items():
+        name, home = names[file_name, session], homes.of_report(file_name, session)
+        for test, attempts in by_test.items():
+            if len(nameless.get(test, ())) > 1:
+                own = replace(test, apart=f"{name} {test.apart}".strip())
+                told[own].append(_Telling(file_name, name, [replace(one, test=own) for one in attempts], home))
+            else:
+                told[test].append(_Telling(file_name, name, attempts, home))
+    return told
+
+
+def _add_reports(groups: dict[str, Group], tellings: Sequence[_Telling], homes: Homes) -> None:
+    """What the reports say of one test, to what attempts files and the log say of it."""
+    homeless = []
+    by_key: dict[str, list[_Telling]] = defaultdict(list)
+    for one in tellings:
+        key = None if one.home is None else homes.key_of(one.home, one.attempts[0].test)
+        if key is None or (one.guessed and _contradicts(one, groups.get(key, {}))):
+            homeless.append(one)
         else:
-            groups[attempt.session_key, attempt.test][attempt.source].append(attempt)
-    homes: dict[TestId, list[str]] = defaultdict(list)
-    for key, test in groups:
-        homes[test].append(key)
-    for test, reported in homeless.items():
-        keys = homes[test]
-        if len(keys) == 1:
-            groups[keys[0], test][ResultSource.REPORT] += [replace(one, session_key=keys[0]) for one in reported]
-        elif keys:
-            _settle_ambiguous(groups, keys, test, reported)
+            by_key[key].append(one)
+    for key, claims in by_key.items():
+        if len(claims) == 1 or groups.get(key, {}).get(ATTEMPTS) or _copies(claims):
+            _attach(groups, key, claims[0].attempts)
         else:
-            groups["", test][ResultSource.REPORT] += reported
-    return [attempt for group in groups.values() for attempt in _merge(group)]
+            homeless += claims
+    if not homeless:
+        return
+    free = [key for key, group in groups.items() if any(group.values()) and not group.get(REPORT)]
+    if len(homeless) == len(free) == 1 and not _contradicts(homeless[0], groups[free[0]]):
+        _attach(groups, free[0], homeless[0].attempts)
+    else:
+        _settle(groups, free, homeless)
 
 
-def _numbered(attempts: Iterable[Attempt]) -> Iterator[Attempt]:
-    """Attempts files of equal commands told apart as the log tells its sessions apart: by their order.
+def _copies(claims: Sequence[_Telling]) -> bool:
+    """Whether these are one report, kept at several places: all named by one session, and all say the same."""
+    first = claims[0]
+    return len({one.file for one in claims}) == len(claims) and all(
+        not one.guessed and one.outcomes == first.outcomes for one in claims
+    )
 
-    A recorder's session id begins with its start, so that sorting ids sorts sessions by time.
+
+def _attach(groups: dict[str, Group], key: str, attempts: Iterable[Attempt]) -> None:
+    group = groups.setdefault(key, defaultdict(list))
+    group[REPORT] += [one if one.session_key == key else replace(one, session_key=key) for one in attempts]
+
+
+def _contradicts(telling: _Telling, group: Group) -> bool:
+    """Whether a recorder saw the test end otherwise: then the report is of another session."""
+    recorded = group.get(ATTEMPTS)
+    return recorded[-1].outcome.bad is not telling.bad if recorded else False
+
+
+def _settle(groups: dict[str, Group], keys: Sequence[str], homeless: Sequence[_Telling]) -> None:
+    """Reports of a test, each of which may be of several sessions, or of none that another source tells of.
+
+    Where an attempts file tells of one of those sessions, a report adds nothing, unless no session ended as it says:
+    the recorded session keeps its own attempts, the others what the log says. Else the reports stand in place of the
+    log's lines; a failure in the log stays where no report tells of one.
     """
-    told = list(attempts)
-    recorded = sorted({(one.session, one.session_key) for one in told if one.source is ResultSource.ATTEMPTS})
-    keys = dict(zip(recorded, numbered(key for _, key in recorded), strict=True))
-    for attempt in told:
-        key = keys.get((attempt.session, attempt.session_key), attempt.session_key)
-        yield attempt if key == attempt.session_key else replace(attempt, session_key=key)
+    alone = len(homeless) == 1
+    known = alone and not any(any(group.values()) for group in groups.values())
+    if any(groups[key].get(ATTEMPTS) for key in keys):
+        ends = {_ended_bad(groups[key]) for key in keys}
+        homeless = [one for one in homeless if one.bad not in ends]
+    else:
+        failed = any(one.bad for one in homeless)
+        for key in keys:
+            if failed or not _ended_bad(groups[key]):
+                groups[key].pop(LOG, None)
+    alone = alone and not any(groups.get("", {}).values())
+    for one in homeless:
+        if known:
+            _attach(groups, "", one.attempts)
+        elif alone:
+            _attach(groups, "", [replace(attempt, known=False) for attempt in one.attempts])
+        else:
+            apart = [replace(attempt, known=False, session=one.file) for attempt in one.attempts]
+            _attach(groups, one.name, apart)
 
 
-def _told_once(attempts: Sequence[Attempt]) -> list[Attempt]:
-    """Without what reports and log tell, as one test, of a test whose workers an attempts file tells apart."""
-    split = {
-        (key, replace(attempt.test, apart=""))
-        for attempt in attempts
-        if attempt.source is ResultSource.ATTEMPTS and attempt.test.apart
-        for key in (attempt.session_key, "")  # a report may not know its session
-    }
-    return [
-        attempt
-        for attempt in attempts
-        if attempt.source is ResultSource.ATTEMPTS or (attempt.session_key, attempt.test) not in split
-    ]
+def _ended_bad(group: Group) -> bool:
+    return next(attempts[-1].outcome.bad for source in ResultSource if (attempts := group.get(source)))
 
 
-def _settle_ambiguous(
-    groups: dict[tuple[str, TestId], Group], keys: Sequence[str], test: TestId, reported: Sequence[Attempt]
-) -> None:
-    """A report of a test that ran in several sessions: kept as unknown in place of the log's lines.
-
-    Where attempts files tell of the test, they know all that the report could say of it.
-    """
-    recorded = False
-    for key in keys:
-        groups[key, test].pop(ResultSource.LOG, None)
-        recorded = recorded or ResultSource.ATTEMPTS in groups[key, test]
-    if not recorded:
-        groups["", test][ResultSource.REPORT] += [replace(one, known=False) for one in reported]
-
-
-def _merge(group: Group) -> list[Attempt]:
+def _merge(group: Group) -> Iterator[Attempt]:
     """The best source's attempts, with what a lesser source tells of them and they lack."""
-    told = [group[source] for source in sorted(group, key=RANK.__getitem__) if group[source]]
-    told.sort(key=lambda attempts: not all(attempt.known for attempt in attempts))
-    if not told:
-        return []
-    best, *lesser = told
-    for attempts in lesser:
-        best = _enriched(best, attempts)
-    return best
+    told = [group[source] for source in ResultSource if group.get(source)]
+    if len(told) > 1 and not group.get(ATTEMPTS) and not _known(told[0]) and _known(told[1]):
+        told.reverse()
+    yield from reduce(_enriched, told) if told else ()
+
+
+def _known(attempts: Iterable[Attempt]) -> bool:
+    return all(attempt.known for attempt in attempts)
 
 
 def _enriched(best: list[Attempt], lesser: list[Attempt]) -> list[Attempt]:

@@ -60,7 +60,7 @@ def session_key(command: str) -> str:
     `pytest`), options for report files, temporary folders and shards, and what the shell does with the output
     (`2>&1 | tee out.log`). Order and everything else stay: the same test under other settings is another variant.
     """
-    words = _program(_words(_command_alone(command)))
+    words = _program(_words(command_alone(command)))
     kept: list[str] = []
     skip_next = False
     previous = ""
@@ -89,8 +89,8 @@ def numbered(keys: Iterable[str]) -> list[str]:
     return told
 
 
-def _command_alone(command: str) -> str:
-    """The first command of a shell's line, without redirects."""
+def command_alone(command: str) -> str:
+    """The first command of a shell's line, without redirects: what the program itself is given."""
     return _SHELL.sub(lambda found: found["piece"] or " ", command.strip())
 
 
