@@ -22,6 +22,7 @@ from flake_report.parse.joblog import Outline, blocks, clean
 from flake_report.parse.precedence import best_source
 from flake_report.parse.reports import read_report
 from flake_report.parse.samples import samples_of
+from flake_report.parse.samples import samples_of
 from flake_report.parse.sessions import ReportFile
 from flake_report.parse.testid import from_nodeid
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flake_report.model.results import Attempt, Outcome, Phase, ReportSummary, ResultSource, TestId
+from flake_report.model.results import Attempt, Holder, Outcome, Phase, ReportSummary, ResultSource, TestId
 from flake_report.parse import limits
 from flake_report.parse.attempts_file import read_attempts
 from flake_report.parse.reports import read_report
@@ -64,9 +64,29 @@ def test_memory_is_read_by_device() -> None:
     memory = [{"device": 0, "free_before": 10, "free_after": 4, "at_before": "2026-11-20T10:00:00Z"}, {"device": 1}]
     _summary, [attempt] = read(HEADER, line(memory=memory), END)
     first, second = attempt.memory
-    assert (first.device, first.free_before, first.free_after, first.used_before) == ("0", 10, 4, None)
+    assert (first.device, first.free_before, first.free_after, first.used_before) == ("cuda:0", 10, 4, None)
     assert first.at_before is not None
-    assert second.device == "1"
+    assert second.device == "cuda:1"
+
+
+def test_the_first_line_tells_how_large_each_device_is() -> None:
+    devices = [{"index": 1, "uuid": "u", "name": "L4", "total_bytes": 20}, {"index": 0, "name": "L4"}]
+    summary, [attempt] = read({**HEADER, "devices": devices}, line(memory=[{"device": n} for n in (0, 1, 2)]), END)
+    assert [one.total for one in attempt.memory] == [None, 20, None]
+    assert summary.complete
+
+
+def test_the_processes_that_hold_memory_are_read() -> None:
+    holders = [{"pid": 7, "name": "python", "bytes": 30}, {"pid": 8, "name": "VLLM::EngineCore"}, {"pid": 9}]
+    _summary, [attempt] = read(HEADER, line(outcome="failed", holders=holders), END)
+    assert attempt.holders == (Holder(7, "python", 30), Holder(8, "VLLM::EngineCore", None), Holder(9, "", None))
+
+
+@pytest.mark.parametrize("devices", [7, [7], [{"uuid": "u"}], [{"index": 0, "total_bytes": "20"}]], ids=str)
+def test_devices_of_a_wrong_shape_are_told_and_the_attempts_kept(devices: object) -> None:
+    summary, attempts = read({**HEADER, "devices": devices}, line(), END)
+    assert len(attempts) == 1
+    assert "line 1: `devices` is not what it should be" in str(summary.warnings[0])
 
 
 def test_a_session_without_its_last_line_died() -> None:
@@ -136,6 +156,9 @@ def test_a_rerun_that_moved_to_another_worker_is_the_same_tests_next_attempt() -
         ("memory", [7]),
         ("memory", [{"device": 0, "free_before": 10.93}]),
         ("memory", [{"free_before": 1}]),
+        ("holders", {"pid": 1}),
+        ("holders", [{"name": "python"}]),
+        ("holders", [{"pid": 1, "bytes": -1}]),
         ("attempt", -1),
         ("worker", None),
         ("worker", ["gw0"]),

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from .evidence import Build, Job, LogMode
 from .failure import Cause
-from .results import Attempt
+from .results import Attempt, Holder
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +39,13 @@ class SampleMoment(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Holder:
-    """A process that holds memory of a device, as the driver lists it."""
-
-    pid: int
-    name: str
-    size: int
-
-
-@dataclass(frozen=True, slots=True)
 class MemorySample:
-    """Memory of one device at one moment, in bytes. `test` is empty outside tests."""
+    """Memory of one device at one moment, in bytes. `test` is a node id, empty outside tests.
+
+    `device` is `cuda:0` as the process counts what it sees, torch on ROCm included; `0`, or `0/1/0` for a MIG slice, as
+    nvidia-smi counts the machine's; empty where it is not known. The two counts may differ: neither is taken for the
+    other.
+    """
 
     at: datetime | None
     device: str

@@ -93,7 +93,7 @@ class Attempt:
     cannot be known from the source. `session` is the session's own id or ordinal, `session_key` tells equal
     sessions of different builds: the command without report, temp and shard options; empty when unknown.
     `message` is one line or a few, `text` the traceback with captured output; both empty where there are none.
-    `position` is the start order within the process, from 0.
+    `position` is the start order within the process, from 0. `holders` are of all devices together, after the attempt.
     """
 
     test: TestId
@@ -114,11 +114,15 @@ class Attempt:
     source: ResultSource = ResultSource.REPORT
     fingerprint: str = ""
     memory: tuple[DeviceMemory, ...] = ()
+    holders: tuple[Holder, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceMemory:
-    """Memory of one device around one attempt, in bytes; None was not measured (contract: the attempts file)."""
+    """Memory of one device around one attempt, in bytes; None was not measured (contract: the attempts file).
+
+    `device` is named as torch names it: `cuda:0`.
+    """
 
     device: str
     at_before: datetime | None = None
@@ -130,6 +134,16 @@ class DeviceMemory:
     torch_reserved_before: int | None = None
     torch_reserved_after: int | None = None
     torch_allocated_after: int | None = None
+    total: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """A process that holds GPU memory, as the driver lists it; bytes, None where the driver does not say."""
+
+    pid: int
+    name: str
+    size: int | None
 
 
 @dataclass(frozen=True, slots=True)

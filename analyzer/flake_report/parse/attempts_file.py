@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from flake_report.model.results import Attempt, DeviceMemory, Outcome, Phase, ReportSummary, ResultSource
+from flake_report.model.results import Attempt, DeviceMemory, Holder, Outcome, Phase, ReportSummary, ResultSource
 
 from . import fields, limits
 from .excerpt import clip
@@ -48,6 +48,7 @@ class Reader:
     key: str = ""
     each: bool = False
     open: bool = False
+    totals: dict[int, int | None] = field(default_factory=dict)
 
     def line(self, number: int, raw: bytes) -> None:
         """One line, whatever it holds."""
@@ -81,6 +82,8 @@ class Reader:
             self.problems.damage("a header without session or command", place)
         self.key = session_key(command)
         self.each = line.text("dist") == "each"
+        self.totals = self._totals(line)
+        self._tell_wrong(line, place)
         self.open = True
         self.tally.sessions += 1
 
@@ -118,11 +121,26 @@ class Reader:
             source=ResultSource.ATTEMPTS,
             fingerprint=self._fingerprint(line),
             memory=self._memory(line),
+            holders=self._holders(line),
         )
-        for wrong in line.wrong:
-            self.problems.damage(f"`{wrong}` is not what it should be: left out", place)
+        self._tell_wrong(line, place)
         self.tally.add(identity, attempt)
         self.emit(attempt)
+
+    def _tell_wrong(self, line: Fields, place: str) -> None:
+        for wrong in line.wrong:
+            self.problems.damage(f"`{wrong}` is not what it should be: left out", place)
+
+    def _totals(self, line: Fields) -> dict[int, int | None]:
+        """Bytes of each device by its number."""
+        totals = {}
+        for one in line.objects("devices")[: limits.PARTS]:
+            index, total = one.whole("index"), one.whole("total_bytes")
+            if index is None or one.wrong:
+                line.wrong.append("devices")
+            else:
+                totals[index] = total
+        return totals
 
     def _phase(self, line: Fields) -> Phase | None:
         phase = line.text("phase")
@@ -145,8 +163,19 @@ class Reader:
             if device is None or one.wrong:
                 line.wrong.append("memory")
             else:
-                samples.append(DeviceMemory(str(device), one.time("at_before"), one.time("at_after"), *sizes))
+                read = DeviceMemory(f"cuda:{device}", one.time("at_before"), one.time("at_after"), *sizes)
+                samples.append(replace(read, total=self.totals.get(device)))
         return tuple(samples)
+
+    def _holders(self, line: Fields) -> tuple[Holder, ...]:
+        holders = []
+        for one in line.objects("holders")[: limits.PARTS]:
+            pid, name, size = one.whole("pid"), one.text("name"), one.whole("bytes")
+            if pid is None or one.wrong:
+                line.wrong.append("holders")
+            else:
+                holders.append(Holder(pid, name, size))
+        return tuple(holders)
 
 
 def read_attempts(chunks: Iterable[bytes], emit: Callable[[Attempt], None]) -> ReportSummary:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from flake_report.model.record import Holder
+from flake_report.model.results import Holder
 
 _GPU = re.compile(r"\|\s+(\d+)\s+\S.*?\|\s+[0-9A-Fa-f]+:[0-9A-Fa-f]+:[0-9A-Fa-f]+\.\d\s")
 _MEMORY = re.compile(r"\|[^|]*\|\s*(\d+)MiB\s*/\s*(\d+)MiB\s*\|")

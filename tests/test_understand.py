@@ -1,0 +1,43 @@
+"""What a job's recorder and its log say of GPU memory, from the files to the rows of the store."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+from flake_report import understand
+from flake_report.model.evidence import Blob, Build, Evidence, Job, JobState
+from flake_report.store import Store
+
+RECORDED = Path(__file__).parent / "fixtures" / "attempts" / "attempts-leak.jsonl"
+LOG = """\
++++ Command (1/1): pytest -v v1/kv_connector/unit
+ValueError: Free memory on device cuda:0 (10.93/22.05 GiB) on startup is less than desired GPU memory utilization \
+(0.5, 11.02 GiB). Decrease GPU memory utilization or reduce GPU memory used by other processes.
+"""
+BUILD = Build("o", "p", "7", 7, "c0ffee", "main", "webhook", datetime(2026, 4, 15, tzinfo=UTC), "failed")
+JOB = Job(
+    id="j", step="kv", label="KV", queue="gpu", agent="a", host="h", state=JobState.FAILED, exit_status=1,
+    signal_reason="", soft_failed=False, attempt=0, retry_type=None, retry_of=None, shard="", started_at=None,
+    finished_at=None, command="",
+)  # fmt: skip
+RESTART = "v1/kv_connector/unit/test_engine_restart.py::test_abort_releases_blocks[None]"
+TOTAL = 23676715008
+
+
+def test_the_recorders_memory_stands_in_the_store_beside_that_of_the_log(tmp_path: Path) -> None:
+    evidence = Evidence(
+        BUILD, JOB, (Blob(RECORDED.name, lambda: iter([RECORDED.read_bytes()])),), Blob("log", lambda: [LOG.encode()])
+    )
+    store = Store.create_or_open(str(tmp_path / "store"))
+    store.ingest([understand.read(evidence, understand.signature_table())])
+    rows = store.table("memory").project('"when", device, free, total, used, torch_reserved, test, holders').fetchall()
+    first = [row for row in rows if row[6] == RESTART]
+    held = [{"pid": 512, "name": "/usr/bin/python3", "bytes": 11940561388}]
+    assert [row[:6] for row in first] == [
+        ("before", "cuda:0", 23236444160, TOTAL, 440270848, 0),
+        ("after", "cuda:0", 11736153620, TOTAL, 11940561388, 11660836864),
+    ]
+    assert [json.loads(row[7]) for row in first] == [[], held]
+    assert ("error", "cuda:0", round(10.93 * 2**30)) in [row[:3] for row in rows]
