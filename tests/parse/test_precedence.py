@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from flake_report.model.joblog import JobLog
+from flake_report.model.joblog import JobLog, Session
 from flake_report.model.results import Attempt, Outcome, ResultSource, TestId
 from flake_report.parse.precedence import best_source
+from flake_report.parse.reports import read_report
 from flake_report.parse.sessions import ReportFile
 
 A = TestId("v1.test_x", "test_a")
@@ -114,3 +115,110 @@ def test_two_recorded_sessions_of_one_command_stay_apart_in_order_of_time() -> N
     early = attempt(A, PASSED, FILE, "pytest v1", session="2026-11-30T09:00:00Z-9")
     kept = best([late, early], log())
     assert {one.session_key: one.outcome for one in kept} == {"pytest v1": PASSED, "pytest v1 #2": FAILED}
+
+
+def reports(**outcomes: Outcome) -> list[ReportFile]:
+    """Reports that each tell of one attempt of `A`."""
+    return [ReportFile(f"{name}.xml", [attempt(A, outcome, REPORT)]) for name, outcome in outcomes.items()]
+
+
+def one_session(command: str, *attempts: Attempt) -> JobLog:
+    key = command.partition(" --")[0]
+    return JobLog(lines=1, sessions=(Session("pytest", 1, 9, command=command, key=key),), attempts=attempts)
+
+
+def runs(kept: list[Attempt]) -> list[tuple[str, Outcome, bool]]:
+    return sorted((one.session_key, one.outcome, one.known) for one in kept)
+
+
+def test_one_test_in_two_reports_of_unknown_sessions_is_two_runs_of_unknown_attempts() -> None:
+    kept = best_source(reports(a=FAILED, b=PASSED), JobLog(lines=0))
+    assert runs(kept) == [("a.xml", FAILED, False), ("b.xml", PASSED, False)]
+    assert [one.session for one in kept] == ["a.xml", "b.xml"]
+
+
+def test_the_same_report_of_the_next_build_is_the_same_run_whatever_the_order_of_files() -> None:
+    first = best_source(reports(a=FAILED, b=PASSED), JobLog(lines=0))
+    second = best_source(reports(b=PASSED, a=PASSED), JobLog(lines=0))
+    assert {one.session_key for one in first} == {one.session_key for one in second}
+
+
+def test_two_suites_of_one_report_are_two_sessions() -> None:
+    suites = [attempt(A, FAILED, REPORT, session="1"), attempt(A, PASSED, REPORT, session="2")]
+    kept = best_source([ReportFile("a.xml", suites)], JobLog(lines=0))
+    assert runs(kept) == [("a.xml", FAILED, False), ("a.xml #2", PASSED, False)]
+
+
+def test_a_test_of_one_report_alone_stays_known_and_without_a_session() -> None:
+    files = [ReportFile("a.xml", [attempt(A, FAILED, REPORT)]), ReportFile("b.xml", [attempt(B, PASSED, REPORT)])]
+    assert runs(best_source(files, JobLog(lines=0))) == [("", FAILED, True), ("", PASSED, True)]
+
+
+def test_attempts_within_one_report_stay_attempts_of_one_run() -> None:
+    file = ReportFile("a.xml", [attempt(A, FAILED, REPORT), attempt(A, PASSED, REPORT, number=1)])
+    assert [(one.number, one.known) for one in best_source([file], JobLog(lines=0))] == [(0, True), (1, True)]
+
+
+def test_two_copies_of_the_report_that_a_session_names_count_once() -> None:
+    files = [ReportFile(f"{folder}/a.xml", [attempt(A, FAILED, REPORT)]) for folder in ("out", "upload")]
+    kept = best_source(files, one_session("pytest --junitxml=a.xml", attempt(A, FAILED, LOG, "pytest", session="1")))
+    assert runs(kept) == [("pytest", FAILED, True)]
+
+
+def test_two_reports_of_one_session_that_differ_are_no_flip() -> None:
+    seen = one_session("pytest", attempt(A, FAILED, LOG, "pytest", session="1"))
+    assert runs(best_source(reports(a=FAILED, b=PASSED), seen)) == [("a.xml", FAILED, False), ("b.xml", PASSED, False)]
+
+
+def test_a_report_beside_the_one_that_the_session_names_is_another_run() -> None:
+    seen = one_session("pytest --junitxml=a.xml", attempt(A, PASSED, LOG, "pytest", session="1"))
+    assert runs(best_source(reports(a=PASSED, b=FAILED), seen)) == [("", FAILED, False), ("pytest", PASSED, True)]
+
+
+def test_a_failure_in_the_log_of_another_session_outlives_a_recorded_pass() -> None:
+    files = [
+        ReportFile("attempts.jsonl", [attempt(A, PASSED, FILE, "a", session="t1")]),
+        ReportFile("lost.xml", [attempt(A, PASSED, REPORT)]),
+    ]
+    kept = best_source(files, log(attempt(A, FAILED, LOG, "b", session="2")))
+    assert runs(kept) == [("a", PASSED, True), ("b", FAILED, True)]
+
+
+def test_a_report_that_no_recorded_session_ended_like_is_of_yet_another() -> None:
+    files = [ReportFile("attempts.jsonl", [attempt(A, PASSED, FILE, "a", session="t1")]), *reports(b=FAILED)]
+    assert runs(best_source(files, JobLog(lines=0))) == [("", FAILED, False), ("a", PASSED, True)]
+
+
+def test_a_failure_in_the_log_stays_beside_a_report_that_passed() -> None:
+    seen = log(attempt(A, PASSED, LOG, "one"), attempt(A, FAILED, LOG, "two"))
+    assert runs(best([attempt(A, PASSED, REPORT)], seen)) == [("", PASSED, False), ("two", FAILED, True)]
+
+
+def test_an_attempts_file_that_lost_a_line_still_wins() -> None:
+    recorded = [attempt(A, PASSED, FILE, "k", session="t1", known=False)]
+    seen = log(attempt(A, PASSED, LOG, "k", position=3))
+    [kept] = best([*recorded, attempt(A, PASSED, REPORT)], seen)
+    assert (kept.source, kept.known, kept.position) == (FILE, False, 3)
+
+
+def test_nameless_cases_of_two_files_are_not_one_test() -> None:
+    nameless = TestId("c", "", "#1")
+    files = [ReportFile(name, [attempt(nameless, FAILED, REPORT)]) for name in ("a.xml", "b.xml")]
+    kept = best_source(files, JobLog(lines=0))
+    assert [(one.test.apart, one.known) for one in kept] == [("a.xml #1", True), ("b.xml #1", True)]
+
+
+def test_nameless_cases_of_one_file_keep_their_order_as_their_name() -> None:
+    cases = [attempt(TestId("c", "", f"#{order}"), FAILED, REPORT) for order in (1, 2)]
+    assert [one.test.apart for one in best_source([ReportFile("a.xml", cases)], JobLog(lines=0))] == ["#1", "#2"]
+
+
+def test_report_files_as_pytest_writes_them_give_no_flip_between_two_sessions() -> None:
+    files = []
+    for name, inside in (("one.xml", '<failure message="boom"/>'), ("two.xml", "")):
+        attempts: list[Attempt] = []
+        text = f'<testsuite name="pytest" tests="1"><testcase classname="v1.x" name="t">{inside}</testcase></testsuite>'
+        read_report(name, [text.encode()], attempts.append)
+        files.append(ReportFile(name, attempts))
+    kept = best_source(files, JobLog(lines=0))
+    assert runs(kept) == [("one.xml", FAILED, False), ("two.xml", PASSED, False)]
