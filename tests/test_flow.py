@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
 from flake_report import flow
+from flake_report.collect.archive_writer import ArchiveWriter
 from flake_report.errors import FlakeReportError
 from flake_report.model.evidence import Blob, Build, Evidence, Job, JobState
 from flake_report.model.record import ClassifiedAttempt, JobRecord
+from flake_report.store import Store
 
 FREE = (
     "ValueError: Free memory on device cuda:0 (4.51/22.05 GiB) on startup is less than desired GPU memory utilization "
@@ -112,3 +115,46 @@ def test_the_cause_of_a_test_is_its_contention_and_not_the_refusal_in_its_text(r
     text = LOG.replace(FREE, "Available KV cache memory: -78.4 GiB").replace(WRAPPER, refused)
     record = read(Evidence(BUILD, job(), (blob("junit.xml", REPORT.replace(WRAPPER, refused)),), blob("log", text)))
     assert by_name(record)["test_b"].signature == "kv-cache-taken"
+
+
+@pytest.fixture
+def ingest(tmp_path: Path) -> Callable[..., tuple[int, list[str]]]:
+    table = flow.signature_table()
+
+    def call(source: Path, **more: object) -> tuple[int, list[str]]:
+        warnings: list[str] = []
+        counts = flow.ingest(str(source), str(tmp_path / "store"), table, warnings.append, lambda: None, **more)
+        return counts.jobs, warnings
+
+    return call
+
+
+def archive(root: Path, state: str) -> Path:
+    writer = ArchiveWriter(root, "acme", "ci")
+    about = {"id": "j1", "type": "script", "name": "kv", "state": "passed", "exit_status": 0}
+    writer.write_job(7, about)
+    writer.write_build({"number": 7, "state": state, "created_at": "2026-11-30T06:00:00Z", "jobs": [about]})
+    return root
+
+
+def test_a_build_that_went_on_is_told_anew_and_a_settled_one_is_not_read_again(ingest, tmp_path: Path) -> None:
+    root = archive(tmp_path / "archive", "running")
+    assert ingest(root, again=False)[0] == 1
+    assert ingest(root, again=False)[0] == 0
+    archive(root, "failed")
+    assert ingest(root, again=False)[0] == 1
+    [(state,)] = Store.open(str(tmp_path / "store")).table("builds").project("state").fetchall()
+    assert state == "failed"
+
+
+def test_folders_of_one_name_warn_that_they_replace_each_other(ingest, tmp_path: Path) -> None:
+    owners: dict[str, str] = {}
+    said = []
+    for place in ("a", "b"):
+        folder = tmp_path / place / "results"
+        folder.mkdir(parents=True)
+        (folder / "junit.xml").write_text(REPORT)
+        said += ingest(folder, owners=owners)[1]
+    [warning] = said
+    assert str(tmp_path / "a" / "results") in warning
+    assert "replaces it" in warning

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from flake_report.collect.files import Warn, salvaged
 from flake_report.errors import FlakeReportError, NothingUsableError
-from flake_report.model.evidence import Blob
+from flake_report.model.evidence import Blob, Evidence
 from flake_report.model.failure import Explanation
 from flake_report.model.report import FlakeReport
 from flake_report.model.results import ReportSummary
@@ -107,35 +107,56 @@ def ingest(
     *,
     build_from: BuildFrom | None = None,
     again: bool = True,
+    owners: dict[str, str] | None = None,
 ) -> IngestCounts:
     """Every job of one source into the store; a job that was there before is replaced. `seen` is called once a job.
 
     `build_from` is for plain folders: what tells their builds apart. Where `again` is False, jobs that the store has
-    from these very readers are passed over: those of an archive do not change.
+    from these very readers are passed over: those of an archive are final, as long as nothing more is told of their
+    build or of a retry. `owners` says which source a job came from, over several calls: folders of one name hold
+    jobs of one name, and the later would replace the earlier without a word.
     """
     from flake_report.collect.sources import open_source
     from flake_report.store import Store
 
     opened = Store.create_or_open(store)
-    known: frozenset[tuple[str, str]] = frozenset() if again else _read_before(opened, versions_with(table))
+    known: frozenset[Told] = frozenset() if again else _read_before(opened, versions_with(table))
+    came_from = {} if owners is None else owners
 
     def records() -> Iterator[JobRecord]:
         for evidence in open_source(source, warn, build_from):
-            if (evidence.job.id, evidence.mode) in known:
+            if _told(evidence) in known:
                 continue
             record = read(evidence, table)
             for warning in record.warnings:
                 warn(f"build {evidence.build.key}, job {evidence.job.id}: {warning}")
+            if (before := came_from.setdefault(evidence.job.id, source)) != source:
+                name = evidence.job.label or evidence.job.id
+                warn(
+                    f"{source}: job {name} has the place of one of {before} and replaces it; rename one of the folders"
+                )
             yield record
             seen()
 
     return opened.ingest(records())
 
 
-def _read_before(store: Store, versions: Versions) -> frozenset[tuple[str, str]]:
-    """Id and mode of each job that these readers have read into the store."""
+Told: TypeAlias = tuple[str, str, str, str | None]
+"""What decides whether a job of an archive must be read again: its id, what was collected of it, and what may still
+be told of it later: its build's state, and the job that it retried."""
+
+
+def _told(evidence: Evidence) -> Told:
+    return evidence.job.id, evidence.mode.value, evidence.build.state, evidence.job.retry_of
+
+
+def _read_before(store: Store, versions: Versions) -> frozenset[Told]:
+    """What these readers have read into the store."""
     same = " AND ".join(f"{name}_version = '{value}'" for name, value in asdict(versions).items())
-    return frozenset(store.table("jobs").filter(same).project("id, mode").fetchall())
+    builds = store.table("builds").project("org, pipeline, build, state").fetchall()
+    states = {tuple(place): state for *place, state in builds}
+    jobs = store.table("jobs").filter(same).project("id, mode, org, pipeline, build, retry_of").fetchall()
+    return frozenset((job, mode, states.get(tuple(place), ""), retry_of) for job, mode, *place, retry_of in jobs)
 
 
 def show(store: str, query: Query) -> FlakeReport:

@@ -55,6 +55,7 @@ def command(
         disable=not terminal.is_terminal,
     )
     status, warnings = 0, 0
+    owners: dict[str, str] = {}
     totals = {"builds": 0, "jobs": 0, "attempts": 0, "matches": 0}
 
     def told(message: object) -> None:
@@ -76,7 +77,9 @@ def command(
         task = bar.add_task("", total=None)
         for source, again in ready:
             try:
-                counts = flow.ingest(source, path, table, told, lambda: bar.advance(task), build_from=kind, again=again)
+                counts = flow.ingest(
+                    source, path, table, told, lambda: bar.advance(task), build_from=kind, again=again, owners=owners
+                )
             except FlakeReportError as error:
                 warn(error)
                 status = max(status, 1 if isinstance(error, NothingUsableError) else 2)
