@@ -2,7 +2,7 @@
 
 Chosen over fsspec: one wheel of 6 MB without dependencies speaks S3, Google Cloud Storage and Azure, where fsspec
 takes a package and an asynchronous client for each; its objects appear whole or not at all; and it is the library
-below `deltalake`, so that one set of credentials (AWS_…, GOOGLE_…, AZURE_…) opens the archive and the store.
+below `deltalake`, so that both understand the same credentials (AWS_…, GOOGLE_…, AZURE_…).
 """
 
 from __future__ import annotations
