@@ -41,3 +41,29 @@ def test_the_recorders_memory_stands_in_the_store_beside_that_of_the_log(tmp_pat
     ]
     assert [json.loads(row[7]) for row in first] == [[], held]
     assert ("error", "cuda:0", round(10.93 * 2**30)) in [row[:3] for row in rows]
+
+
+def test_a_failure_of_one_of_several_workers_is_explained_by_the_log() -> None:
+    each = {"schema": "gpu-guard-attempts/1", "session": "s-1", "command": "pytest -v --dist=each", "dist": "each"}
+    wrapper = "RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {}"
+    failed = {"nodeid": "a.py::test_b", "attempt": 0, "worker": "gw1", "outcome": "failed", "message": wrapper}
+    end = {"finished_at": "2026-04-15T18:41:12Z", "exit_status": 1}
+    file = "\n".join(json.dumps(line) for line in (each, {**failed, "worker": "gw0", "outcome": "passed"}, failed, end))
+    log = f"""\
++++ Command (1/1): pytest -v --dist=each
+============================= test session starts ==============================
+=================================== FAILURES ===================================
+____________________________________ test_b ____________________________________
+[gw1] linux -- Python 3.12.11 /usr/bin/python3
+E   {wrapper}
+----------------------------- Captured stdout call -----------------------------
+(EngineCore pid=738) ERROR 11-30 09:25:37 [core.py:935] {LOG.splitlines()[1]}
+=========================== short test summary info ============================
+FAILED a.py::test_b - {wrapper}
+========================= 1 failed, 1 passed in 22.17s =========================
+"""
+    evidence = Evidence(
+        BUILD, JOB, (Blob("attempts.jsonl", lambda: [file.encode()]),), Blob("log", lambda: [log.encode()])
+    )
+    record = understand.read(evidence, understand.signature_table())
+    assert [(one.attempt.test.apart, one.blame) for one in record.attempts] == [("gw0", ""), ("gw1", "gpu-memory")]

@@ -22,7 +22,6 @@ from flake_report.parse.joblog import Outline, blocks, clean
 from flake_report.parse.precedence import best_source
 from flake_report.parse.reports import read_report
 from flake_report.parse.samples import samples_of
-from flake_report.parse.samples import samples_of
 from flake_report.parse.sessions import ReportFile
 from flake_report.parse.testid import from_nodeid
 
@@ -94,7 +93,8 @@ def classify(attempt: Attempt, found: tuple[Cause, ...], table: SignatureTable) 
         return ClassifiedAttempt(attempt)
     if not attempt.fingerprint and (known := prints.fingerprint(attempt.message)):
         attempt = replace(attempt, fingerprint=known.hash)
-    own = [cause for cause in found if cause.test and from_nodeid(cause.test) == attempt.test]
+    test = replace(attempt.test, apart="")  # the log's causes know of no worker
+    own = [cause for cause in found if cause.test and from_nodeid(cause.test) == test]
     known_failure = signature_of(attempt.message, attempt.text, own, table)
     return ClassifiedAttempt(attempt, *known_failure) if known_failure else ClassifiedAttempt(attempt)
 
