@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from flake_report.collect.files import Warn, salvaged
 from flake_report.errors import FlakeReportError, NothingUsableError
 from flake_report.model.evidence import Blob, Evidence
-from flake_report.model.failure import Explanation
+from flake_report.model.failure import Cause, Explanation
+from flake_report.model.joblog import JobLog
 from flake_report.model.report import FlakeReport
 from flake_report.model.results import ReportSummary
 from flake_report.parse.reports import read_report
@@ -89,8 +90,14 @@ def explain(blob: Blob, table: SignatureTable) -> Explanation:
         passed=sum(session.passed for session in log.sessions),
         failed=sum(session.failed + session.errors for session in log.sessions),
         causes=found,
+        unexplained=_unexplained(log, found),
         warnings=(*damage, *(str(warning) for warning in log.warnings)),
     )
+
+
+def _unexplained(log: JobLog, found: tuple[Cause, ...]) -> tuple[str, ...]:
+    named = {cause.test for cause in found}
+    return tuple(dict.fromkeys(test for one in log.sessions for test in one.failures if test not in named))
 
 
 def parse(blob: Blob, warn: Warn) -> ReportSummary:

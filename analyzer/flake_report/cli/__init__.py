@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import traceback
@@ -75,6 +76,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return int(group.main(args=argv, prog_name="flake-report", standalone_mode=False) or 0)
     except click.exceptions.Exit as stop:
         return stop.exit_code
+    except SystemExit:
+        return 0  # click's way to say that the reader has gone (`| head`)
     except BrokenPipeError:
         # The reader has gone (`| head`): nobody is left to be told, and Python must not try again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -102,6 +105,8 @@ def _expected(error: BaseException) -> tuple[str, int]:
         return str(error), 1 if isinstance(error, NothingUsableError) else 2
     if isinstance(error, click.Abort | KeyboardInterrupt):
         return "interrupted", 130
+    if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EIO} and error.filename is None:
+        return f"what was found cannot be written out ({error.strerror}); give the output another place", 2
     if isinstance(error, ModuleNotFoundError):
         extra = EXTRAS.get((error.name or "").partition(".")[0])
         if extra:

@@ -75,4 +75,4 @@ def _show(told: list[Explanation], *, titled: bool) -> None:
         show(("\n" if len(told) > 1 else "") + one.log)
     show(*explanation.to_text(one))
     for warning in one.warnings:
-        warn(f"{one.log}: {warning}")
+        warn(warning if warning.startswith(f"{one.log}:") else f"{one.log}: {warning}")

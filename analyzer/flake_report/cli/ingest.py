@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import click
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from flake_report import flow
 from flake_report.collect.folder import BuildFrom
 from flake_report.errors import FlakeReportError, NothingUsableError
+from flake_report.model.config import CollectConfig
 from flake_report.report.words import plural
 
 from .collect import collected, is_pipeline
@@ -54,7 +57,7 @@ def command(
         console=terminal,
         disable=not terminal.is_terminal,
     )
-    status, warnings = 0, 0
+    warnings = 0
     owners: dict[str, str] = {}
     totals = {"builds": 0, "jobs": 0, "attempts": 0, "matches": 0}
 
@@ -64,14 +67,8 @@ def command(
         if warnings <= SHOWN_WARNINGS:
             warn(message)
 
-    ready: list[tuple[str, bool]] = []
-    for source in sources:
-        try:
-            pipeline = is_pipeline(source)
-            ready.append((collected(source, config.collect) if pipeline else source, not pipeline))
-        except FlakeReportError as error:
-            warn(error)
-            status = 2
+    ready = list(_ready(sources, config.collect))
+    status = 0 if len(ready) == len(sources) else 2
     kind = BuildFrom(build_from) if build_from else None
     with bar:
         task = bar.add_task("", total=None)
@@ -90,7 +87,21 @@ def command(
         warn(f"… and {plural(warnings - SHOWN_WARNINGS, 'warning')} more")
     if form == "json":
         print_json({"store": path, **totals, "warnings": warnings})
-    else:
-        counted = " · ".join(plural(count, NOUNS[name]) for name, count in totals.items())
-        show(f"{counted} → {path}" + (f" · {plural(warnings, 'warning')}" if warnings else ""))
+    elif totals["jobs"] or not status:
+        show(_summary(totals, path, warnings))
     return status
+
+
+def _summary(totals: dict[str, int], path: str, warnings: int) -> str:
+    counted = " · ".join(plural(count, NOUNS[name]) for name, count in totals.items())
+    return f"{counted} → {path}" + (f" · {plural(warnings, 'warning')}" if warnings else "")
+
+
+def _ready(sources: tuple[str, ...], settings: CollectConfig) -> Iterator[tuple[str, bool]]:
+    """Each source that can be read, and whether all of it is read again: of a pipeline, what is new is collected."""
+    for source in sources:
+        try:
+            pipeline = is_pipeline(source)
+            yield (collected(source, settings) if pipeline else source), not pipeline
+        except FlakeReportError as error:
+            warn(error)

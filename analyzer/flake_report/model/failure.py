@@ -86,7 +86,10 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What one log says of its job, the root cause first; no cause where nothing failed."""
+    """What one log says of its job, the root cause first; no cause where nothing failed.
+
+    `unexplained` are the tests that failed by the runner's own summary and that no cause names.
+    """
 
     log: str
     exit_status: int | None
@@ -95,3 +98,4 @@ class Explanation:
     failed: int
     causes: tuple[Cause, ...]
     warnings: tuple[str, ...] = ()
+    unexplained: tuple[str, ...] = ()

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from flake_report.model.failure import Blame, Captured, Cause, Explanation
 
-from .words import plural
+from .words import one_line, plural
 
 BLAME_TITLES = {
     Blame.GPU_MEMORY: "GPU memory",
@@ -23,6 +23,8 @@ BLAME_TITLES = {
     Blame.CODE: "code",
 }
 LABEL_WIDTH = 8
+SHOWN = 20
+"""Causes, and tests without one, that are shown; a log with more of them has one story, told by the first."""
 SHOWN_TEXT = 300
 """Characters of a line from the log that are shown; the rest stands in the log, on the line that is named."""
 
@@ -35,6 +37,7 @@ def to_json(explanation: Explanation) -> dict[str, object]:
         "sessions": explanation.sessions,
         "passed": explanation.passed,
         "failed": explanation.failed,
+        "unexplained": list(explanation.unexplained),
         "causes": [
             {
                 "signature": cause.signature,
@@ -56,10 +59,15 @@ def to_json(explanation: Explanation) -> dict[str, object]:
 def to_text(explanation: Explanation) -> Iterator[Text | Table | Padding]:
     """Renderables for a terminal, in reading order."""
     yield headline(explanation)
-    for number, cause in enumerate(explanation.causes, 1):
+    for number, cause in enumerate(explanation.causes[:SHOWN], 1):
         yield Text()
         yield _title(number, cause)
         yield Padding(_facts(cause), (0, 0, 0, 3))
+    if len(explanation.causes) > SHOWN:
+        yield Text(f"\n… {len(explanation.causes) - SHOWN:,} more causes; --format json lists all", style="dim")
+    if explanation.unexplained and explanation.causes:
+        yield Text(f"\n{plural(len(explanation.unexplained), 'more test')} failed, and this log does not say why:")
+        yield from (Text(f"   {one_line(test)}", overflow="fold") for test in explanation.unexplained[:SHOWN])
 
 
 def headline(explanation: Explanation) -> Text:
@@ -88,7 +96,7 @@ def _title(number: int, cause: Cause) -> Table:
     grid.add_column(width=1)
     grid.add_column(ratio=1)
     grid.add_column(justify="right", no_wrap=True)
-    title = Text.assemble((BLAME_TITLES[cause.blame], "bold red"), ": ", (cause.title, "bold"))
+    title = Text.assemble((BLAME_TITLES[cause.blame], "bold red"), ": ", (one_line(cause.title), "bold"))
     grid.add_row(str(number), title, Text(where, style="dim"))
     return grid
 
@@ -98,7 +106,7 @@ def _facts(cause: Cause) -> Table:
     grid.add_column(width=LABEL_WIDTH, style="dim")
     grid.add_column(overflow="fold")
     if cause.test:
-        grid.add_row("test", Text(cause.test))
+        grid.add_row("test", Text(one_line(cause.test)))
     memory = memory_line(cause.captures)
     if memory:
         grid.add_row(_device(cause.captures), memory)
@@ -119,6 +127,8 @@ def memory_line(captures: Mapping[str, Captured]) -> str:
     free, total, requested = (captures.get(name) for name in ("free_gib", "total_gib", "requested_gib"))
     if not (isinstance(free, float | int) and isinstance(total, float | int) and isinstance(requested, float | int)):
         return ""
+    if free > total:
+        return ""  # no card is so: the line is shown as it stands
     line = f"{free:.2f} of {total:.2f} GiB free · asked {requested:.2f}"
     utilization = captures.get("utilization")
     line += " more" if utilization is None else f" (utilization {utilization})"
@@ -130,7 +140,11 @@ def advice(cause: Cause) -> str:
     free, total = cause.captures.get("free_gib"), cause.captures.get("total_gib")
     if "utilization" not in cause.captures or not isinstance(free, float | int) or not isinstance(total, float | int):
         return cause.hint
-    return f"{largest_utilization(free, total):.2f} is the most that would have started; {cause.hint}"
+    most = largest_utilization(free, total)
+    if free > total:
+        return cause.hint
+    told = f"{most:.2f} is the most that would have started" if most else "no setting would have started"
+    return f"{told}; {cause.hint}"
 
 
 def largest_utilization(free_gib: float, total_gib: float) -> float:
@@ -144,5 +158,5 @@ def largest_utilization(free_gib: float, total_gib: float) -> float:
 
 
 def _shorten(text: str) -> str:
-    text = " ".join(text.split())
+    text = one_line(text)
     return text if len(text) <= SHOWN_TEXT else text[: SHOWN_TEXT - 1] + "…"

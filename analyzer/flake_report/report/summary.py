@@ -33,10 +33,10 @@ def to_json(name: str, summary: ReportSummary) -> dict[str, object]:
 
 def to_text(read: Iterable[tuple[str, ReportSummary]]) -> Iterator[Text]:
     """One line a file, as long as its name: nothing is folded, so that a name can be copied."""
-    heading = "".join(f"{count:>9}" for count in COUNTS)
-    yield Text(f"{'kind':<10}{heading}  complete  file", style="dim", no_wrap=True, overflow="ignore")
+    heading = "".join(f" {count:>9}" for count in COUNTS)
+    yield Text(f"{'kind':<9}{heading}  complete  file", style="dim", no_wrap=True, overflow="ignore")
     for name, summary in read:
-        counts = "".join(f"{getattr(summary, count):>9,}" for count in COUNTS)
-        line = Text(f"{summary.kind:<10}{counts}  ", no_wrap=True, overflow="ignore")
+        counts = "".join(f" {getattr(summary, count):>9,}" for count in COUNTS)
+        line = Text(f"{summary.kind:<9}{counts}  ", no_wrap=True, overflow="ignore")
         line.append("yes     " if summary.complete else "NO      ", style="" if summary.complete else "bold red")
         yield line.append(f"  {name}")

@@ -10,7 +10,7 @@ from rich.text import Text
 from flake_report.model.rate import FlakeRate, Interval, Variant
 from flake_report.model.report import FlakeReport, Health, Window
 
-from .words import plural
+from .words import one_line, plural
 
 SHOWN = 20
 """Tests that are shown unasked."""
@@ -24,6 +24,9 @@ HEADINGS = (
 def to_text(report: FlakeReport, *, everything: bool = False) -> Iterator[Text]:
     """Lines for a terminal, in reading order; `everything` shows the tests that never failed, too."""
     yield Text(window_line(report.window, report.health), style="bold")
+    if not report.health.jobs:
+        yield Text("nothing in the store matches; names are matched as written, capitals too")
+        return
     yield Text()
     failing = [test for test in report.tests if test.own.hits or test.environment.hits]
     shown = list(report.tests) if everything else failing[:SHOWN]
@@ -31,7 +34,7 @@ def to_text(report: FlakeReport, *, everything: bool = False) -> Iterator[Text]:
         yield from (Text(line, style="dim") for line in HEADINGS)
         twins = Counter(_place(test.variant) for test in report.tests)
         for test in shown:
-            yield Text(str(test.variant.test), style="bold", overflow="fold")
+            yield Text(one_line(str(test.variant.test)), style="bold", overflow="fold")
             yield _numbers(test, with_session=twins[_place(test.variant)] > 1)
         yield Text()
     if not everything and len(failing) > SHOWN:
@@ -76,7 +79,7 @@ def _numbers(test: FlakeRate, *, with_session: bool) -> Text:
         line.append(f"{share:>8}", style="bold" if rate.hits else "dim")
         line.append(f"{_band(rate):>11}", style="dim")
         line.append(f"{f'{rate.hits}/{rate.n}':>8} ")
-    return line.append(f"  {where}", style="dim")
+    return line.append(f"  {one_line(where)}", style="dim")
 
 
 def _band(rate: Interval) -> str:

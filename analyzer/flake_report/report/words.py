@@ -1,6 +1,11 @@
-"""Words for counts."""
+"""Words and lines for people."""
 
 from __future__ import annotations
+
+
+def one_line(text: str) -> str:
+    """Any text on one line: white space of every kind, line ends too, is folded."""
+    return " ".join(text.split())
 
 
 def plural(count: int, noun: str) -> str:
