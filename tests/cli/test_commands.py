@@ -143,3 +143,32 @@ def test_explain_loads_nothing_of_the_store(red_log: Path) -> None:
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert ran.stderr.strip() == "[]"
     assert "short by 5.85" in ran.stdout
+
+
+def test_a_reader_that_goes_away_is_no_failure() -> None:
+    command = f"{sys.executable} -m flake_report signatures | head -1; echo ${{PIPESTATUS[0]}}"
+    ran = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    assert ran.stdout.splitlines()[-1] == "0"
+    assert ran.stderr == ""
+
+
+def test_a_full_disk_is_one_sentence(red_log: Path) -> None:
+    command = [sys.executable, "-m", "flake_report", "explain", str(red_log)]
+    with Path("/dev/full").open("w") as full:
+        ran = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert ran.returncode == 2
+    assert "No space left" in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+def test_a_failed_test_that_no_cause_names_is_listed(run: Callable, red_log: Path) -> None:
+    summary = (
+        "============================= test session starts ==============================\n"
+        "=========================== short test summary info ============================\n"
+        "FAILED a.py::test_engine - RuntimeError: Engine core initialization failed. See root cause above.\n"
+        "========================= 1 failed, 3 passed in 1.00s ==========================\n"
+    )
+    red_log.write_text(summary + red_log.read_text())
+    [told] = json.loads(run("explain", "--format", "json", red_log).out)["logs"]
+    assert told["unexplained"] == ["a.py::test_engine"]
+    assert "1 more test failed, and this log does not say why" in run("explain", red_log).out
