@@ -40,7 +40,12 @@ def pairs(recorded: Sequence[Told], logged: Sequence[Told]) -> dict[int, int]:
     Of all pairings in which no two pairs cross, the one that is most alike: a longest common subsequence with weights.
     """
     in_order = _IN_ORDER if len(recorded) == len(logged) else 0
-    alike = [[_likeness(one, other, in_order) for other in logged] for one in recorded]
+    numbers: dict[TestId, int] = {}
+    ours, theirs = ([_Ends.of(one.bad, numbers) for one in told] for told in (recorded, logged))
+    alike = [
+        [_likeness(one, ends, other, others, in_order) for other, others in zip(logged, theirs, strict=True)]
+        for one, ends in zip(recorded, ours, strict=True)
+    ]
     best = [[0] * (len(logged) + 1) for _ in range(len(recorded) + 1)]
     for row in reversed(range(len(recorded))):
         for column in reversed(range(len(logged))):
@@ -61,19 +66,36 @@ def pairs(recorded: Sequence[Told], logged: Sequence[Told]) -> dict[int, int]:
     return found
 
 
-def _likeness(recorded: Told, logged: Told, in_order: int) -> int:
+@dataclass(frozen=True, slots=True)
+class _Ends:
+    """Tests by how they ended, as numbers: every session is compared with every other."""
+
+    bad: frozenset[int]
+    good: frozenset[int]
+    all: frozenset[int]
+
+    @classmethod
+    def of(cls, bad: Mapping[TestId, bool | None], numbers: dict[TestId, int]) -> _Ends:
+        by_end: dict[bool | None, set[int]] = {True: set(), False: set(), None: set()}
+        for test, end in bad.items():
+            by_end[end].add(numbers.setdefault(test, len(numbers)))
+        bad_ones, good, unclear = (frozenset(by_end[end]) for end in (True, False, None))
+        return cls(bad_ones, good, bad_ones | good | unclear)
+
+    def differing(self, other: _Ends) -> int:
+        """How many tests ended badly here and well there, or the other way round."""
+        return len(self.bad & other.good) + len(self.good & other.bad)
+
+
+def _likeness(recorded: Told, ours: _Ends, logged: Told, theirs: _Ends, in_order: int) -> int:
     """How much speaks for one session; 0 where it cannot be one."""
     same_key = _ALIKE if recorded.key == logged.key else 0
-    if not logged.bad:
+    if not theirs.all:
         if logged.count is not None:
-            return (_COUNTED if logged.count == len(recorded.bad) else 0) + same_key
+            return (_COUNTED if logged.count == len(ours.all) else 0) + same_key
         return same_key or in_order
-    few, many = sorted((recorded.bad, logged.bad), key=len)
-    shared = [test for test in few if test in many]
-    if len(shared) * 2 <= len(few):
+    shared = len(ours.all & theirs.all)
+    agreeing = shared - ours.differing(theirs)
+    if shared * 2 <= min(len(ours.all), len(theirs.all)) or agreeing * 2 <= shared:
         return 0
-    agreeing = sum(None in (few[test], many[test]) or few[test] == many[test] for test in shared)
-    if agreeing * 2 <= len(shared):
-        return 0
-    differing = 0 if agreeing == len(shared) else _DISAGREEING
-    return _SHARED * agreeing // len(shared) - differing + same_key
+    return _SHARED * agreeing // shared - (0 if agreeing == shared else _DISAGREEING) + same_key

@@ -83,7 +83,7 @@ def _tellings(files: Sequence[ReportFile], homes: Homes) -> dict[TestId, list[_T
     for (file_name, session), by_test in reports.items():
         name, home = names[file_name, session], homes.of_report(file_name, session)
         for test, attempts in by_test.items():
-            if len(nameless.get(test, ())) > 1:
+            if not test.name and len(nameless[test]) > 1:
                 own = replace(test, apart=f"{name} {test.apart}".strip())
                 told[own].append(_Telling(file_name, name, [replace(one, test=own) for one in attempts], home))
             else:

@@ -72,12 +72,12 @@ class Homes:
         """What attempts files and the log tell, with the key of the session."""
         for ran in self._all:
             for attempt in ran.attempts:
-                if attempt.test not in ran.by_worker:
+                if not ran.by_worker or attempt.test not in ran.by_worker:
                     yield self._key(ran, attempt.test), attempt
 
     def tells_workers_apart(self, home: Home | None, test: TestId) -> bool:
         """Whether this session, or some session of the job where it is not known, recorded the test by worker."""
-        return any(test in ran.by_worker for ran in (self._all if home is None else [home.ran]))
+        return any(test in ran.by_worker for ran in (self._all if home is None else [home.ran]) if ran.by_worker)
 
     def key_of(self, home: Home, test: TestId) -> str:
         return self._key(home.ran, test)
@@ -103,7 +103,7 @@ class Homes:
 
     @staticmethod
     def _key(ran: _Ran, test: TestId) -> str:
-        order = ran.orders.get(test, 1)
+        order = ran.orders.get(test, 1) if ran.orders else 1
         return ran.key if order == 1 else f"#{order}"
 
 
@@ -142,7 +142,7 @@ def _logged(log: JobLog) -> list[_Ran]:
 def _joined(recorded: list[_Ran], logged: list[_Ran]) -> list[_Ran]:
     """Recorded sessions first, each with its session of the log; then what the log alone tells of."""
     pytest = [one for one in logged if one.logged is None or one.logged.runner == "pytest"]
-    paired = pairs([_told(one) for one in recorded], [_told(one) for one in pytest])
+    paired = pairs([_told(one) for one in recorded], [_told(one) for one in pytest]) if recorded and pytest else {}
     for place, other in paired.items():
         one, its = recorded[place], pytest[other]
         one.key = its.key or one.key
