@@ -110,3 +110,19 @@ def test_the_two_setup_lines_stand_in_the_readme_once() -> None:
 def test_every_path_that_the_readme_names_exists() -> None:
     for path in re.findall(r"`((?:analyzer|ci|tests)/[\w./-]+)`", README):
         assert (ROOT / path).exists(), path
+
+
+def test_the_plugins_readme_names_every_switch_of_the_recorder() -> None:
+    folder = ROOT / "ci" / "gpu-guard-buildkite-plugin"
+    source = (folder / "gpu_guard" / "recorder" / "options.py").read_text(encoding="utf-8")
+    told = (folder / "README.md").read_text(encoding="utf-8")
+    options = set(re.findall(r'"(--gpu-guard-[a-z]+)"', source))
+    variables = set(re.findall(r'"(GPU_GUARD_[A-Z]+)"', source))
+    assert len(options) == len(variables) == 4
+    assert {name for name in options | variables if name not in told} == set()
+
+
+def test_the_plugins_readme_names_every_contract_file() -> None:
+    folder = ROOT / "ci" / "gpu-guard-buildkite-plugin"
+    told = (folder / "README.md").read_text(encoding="utf-8")
+    assert [path.name for path in folder.glob("gpu_guard/*.json") if path.name not in told] == []
