@@ -222,3 +222,41 @@ def test_report_files_as_pytest_writes_them_give_no_flip_between_two_sessions() 
         files.append(ReportFile(name, attempts))
     kept = best_source(files, JobLog(lines=0))
     assert runs(kept) == [("one.xml", FAILED, False), ("two.xml", PASSED, False)]
+
+
+def test_a_guessed_session_that_was_recorded_to_pass_is_not_the_one_that_a_report_says_failed() -> None:
+    recorded = ReportFile("attempts.jsonl", [attempt(A, PASSED, FILE, "pytest", session="t1")])
+    seen = one_session("pytest", attempt(A, PASSED, LOG, "pytest", session="1"))
+    assert runs(best_source([recorded, *reports(a=FAILED)], seen)) == [("", FAILED, False), ("pytest", PASSED, True)]
+
+
+def test_two_suites_of_the_report_that_a_session_names_are_no_copies() -> None:
+    suites = [attempt(A, FAILED, REPORT, session=order) for order in ("1", "2")]
+    kept = best_source([ReportFile("a.xml", suites)], one_session("pytest --junitxml=a.xml"))
+    assert runs(kept) == [("a.xml", FAILED, False), ("a.xml #2", FAILED, False)]
+
+
+def test_two_reports_that_no_command_names_are_no_copies() -> None:
+    assert runs(best_source(reports(a=PASSED, b=PASSED), one_session("pytest"))) == [
+        ("a.xml", PASSED, False),
+        ("b.xml", PASSED, False),
+    ]
+
+
+def test_a_report_that_passed_does_not_hide_the_failure_of_a_session_without_a_command() -> None:
+    seen = log(attempt(A, FAILED, LOG, session="1"), attempt(A, PASSED, LOG, session="2"))
+    assert runs(best_source(reports(a=PASSED), seen)) == [("", FAILED, True), ("a.xml", PASSED, False)]
+
+
+def test_of_two_copies_of_an_attempts_file_the_longer_is_kept() -> None:
+    whole = [attempt(test, PASSED, FILE, "k", session="t1") for test in (A, B)]
+    for copies in ((whole, whole[:1]), (whole[:1], whole)):
+        files = [ReportFile(f"{place}.jsonl", copy) for place, copy in enumerate(copies)]
+        assert best_source(files, JobLog(lines=0)) == whole
+
+
+def test_a_report_that_says_its_recorded_session_goes_with_it() -> None:
+    recorded = [attempt(A, PASSED, FILE, key, session=start) for key, start in (("a", "t1"), ("b", "t2"))]
+    said = attempt(A, FAILED, REPORT, session="t2", seconds=2.5)
+    kept = best_source([ReportFile("x.jsonl", recorded), ReportFile("x.xml", [said])], JobLog(lines=0))
+    assert [(one.session_key, one.outcome, one.seconds) for one in kept] == [("a", PASSED, None), ("b", PASSED, 2.5)]
