@@ -168,3 +168,9 @@ def test_a_damaged_archive_of_bytes_is_named(run: Callable, home: Path) -> None:
     ran = run("explain", "build.log.gz")
     assert ran.status == 2
     assert "build.log.gz" in said(ran)
+
+
+def test_links_that_lead_back_are_not_counted_twice(run: Callable, results: Path) -> None:
+    (results / "latest").symlink_to("build-19")
+    (results / "loop").symlink_to(results)
+    assert json.loads(run("ingest", "--format", "json", results).out)["jobs"] == 20

@@ -62,8 +62,16 @@ def _holds_results(root: Path) -> bool:
 
 def _builds(root: Path) -> list[str]:
     """The builds' names, in order: first-level folders that hold something, and "" for files beside them."""
-    names = {path.name for path in root.iterdir() if path.is_dir() and _holds_results(path)}
+    names = {path.name for path in root.iterdir() if path.is_dir() and not _leads_back(path) and _holds_results(path)}
     return [*([""] if any(loose_files(root)) else []), *sorted(names)]
+
+
+def _leads_back(path: Path) -> bool:
+    """Whether a link leads to what is read anyway, or around it: `latest`, or a loop. It would count twice."""
+    if not path.is_symlink():
+        return False
+    root, target = path.parent.resolve(), path.resolve()
+    return target.is_relative_to(root) or root.is_relative_to(target)
 
 
 def _by_path(root: Path, top: str, name: str, warn: Warn) -> Iterator[Evidence]:
