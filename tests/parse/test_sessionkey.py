@@ -22,6 +22,7 @@ SAME = [
     "python3 -u -m pytest -v -s v1/kv",
     "python -X dev -Wignore -W error -um pytest -v -s v1/kv",
     "py.test -v -s v1/kv",
+    "pytest -p gpu_guard.recorder -v -s v1/kv",
     "pytest -v -s v1/kv | tee out.log",
     "pytest -v -s v1/kv 2>&1 | tee out.log",
     "pytest -v -s v1/kv|tee out.log",
@@ -44,7 +45,13 @@ def test_report_temporary_and_shard_options_are_not_part_of_the_key(command: str
 
 @pytest.mark.parametrize(
     "command",
-    ["pytest -v -s v1/kv -m slow", "pytest -v -s v1", "pytest -s -v v1/kv", "pytest -v -s v1/kv -o xfail_strict=true"],
+    [
+        "pytest -v -s v1/kv -m slow",
+        "pytest -v -s v1",
+        "pytest -s -v v1/kv",
+        "pytest -v -s v1/kv -o xfail_strict=true",
+        "pytest -p no:cacheprovider -v -s v1/kv",
+    ],
 )
 def test_what_is_run_and_how_is_part_of_the_key(command: str) -> None:
     assert session_key(command) != "pytest -v -s v1/kv"

@@ -73,6 +73,8 @@ def session_key(command: str) -> str:
             skip_next = not equals and option not in _FLAGS
         elif previous in ("-o", "--override-ini") and word.startswith(_DROPPED_SETTINGS):
             kept.pop()
+        elif previous == "-p" and word.startswith("gpu_guard"):
+            kept.pop()  # with the recorder or without, it is the same session
         else:
             kept.append(word)
         previous = word
