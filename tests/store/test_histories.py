@@ -27,6 +27,14 @@ def three_weeks(store, make):
     return store
 
 
+def test_cases_without_a_name_have_no_history_and_are_counted(store, make) -> None:
+    for at in (1, 2):
+        nameless = make.attempt("")
+        store.ingest([make.record(make.build(at), make.job(f"j{at}"), nameless, make.attempt("named"))])
+    assert [history.variant.test.name for history in store.histories(Query())] == ["named"]
+    assert store.health(Query()).attempts == 4
+
+
 def counted(histories) -> dict[tuple[str, str], int]:
     return {
         (history.variant.test.name, history.variant.step): len(history.runs)
