@@ -31,7 +31,8 @@ held = []
 summary = read_report("x.xml", chunks(), lambda attempt: held.append(attempt) if len(held) < 5 else None)
 print(json.dumps({
     "mb": peak(),
-    "cases": summary.cases, "suites": summary.suites, "tests": summary.tests, "complete": summary.complete,
+    "cases": summary.cases, "failed": summary.failed, "suites": summary.suites, "tests": summary.tests,
+    "complete": summary.complete,
     "reruns": summary.reruns, "flaky": summary.flaky,
     "warnings": [re.sub(r" \\(.* times\\)", "", str(one)) for one in summary.warnings],
     "texts": [len(one.text) for one in held], "messages": [len(one.message) for one in held],
@@ -67,6 +68,18 @@ DOCUMENTS = {
             yield b'<testsuite name="s"><testcase name="b"/><testcase name="a" classname="'
             for _ in range(100): yield b'x' * 1_000_000
             yield b'"/><testcase name="b"/></testsuite>'
+        """,
+    "a failure's message of 300 MB": """
+        def document():
+            yield b'<testsuite name="s"><testcase name="a"/><testcase name="b"><failure message="'
+            for _ in range(300): yield b'x &lt; y and so on and on ' * 40_000
+            yield b'">text</failure></testcase><testcase name="c"/></testsuite>'
+        """,
+    "a tag of 100,000 attributes": """
+        def document():
+            yield b'<testsuite name="s"><testcase name="a"/><testcase name="b"><failure'
+            for n in range(100): yield b''.join(b' k%d=""' % (n * 1000 + k) for k in range(1000))
+            yield b'>text</failure></testcase><testcase name="c"/></testsuite>'
         """,
     "a comment of 100 MB": """
         def document():
@@ -135,7 +148,9 @@ DOCUMENTS = {
 FACTS: dict[str, dict[str, object]] = {
     "300 MB of system-out": {"cases": 2, "complete": True},
     "300 MB of CDATA": {"cases": 2, "complete": True},
-    "an attribute of 100 MB": {"cases": 2, "complete": False},
+    "an attribute of 100 MB": {"cases": 3, "complete": True},
+    "a failure's message of 300 MB": {"cases": 3, "failed": 1, "complete": True},
+    "a tag of 100,000 attributes": {"cases": 3, "failed": 1, "complete": True},
     "a comment of 100 MB": {"cases": 2, "complete": True},
     "100,000 suites in one another": {"suites": limits.DEPTH, "complete": False},
     "200,000 suites of one case": {"cases": 200_000, "suites": 200_000, "complete": True},

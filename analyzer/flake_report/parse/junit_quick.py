@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from . import limits
 from .controls import translated
 from .junit_case import Suite
 from .junit_dialect import Dialect, dialect_of, is_go_property
@@ -19,19 +20,19 @@ from .junit_values import count
 from .xmlgrammar import CDATA, PAIRS
 from .xmltext import attribute, flaw, flaw_of_content
 
-_PAIR = r'\s++[A-Za-z][\w:.-]*+="[^"<]*+"'
-_ATTRIBUTES = rf"((?:{_PAIR})*+)\s*+"
+_PAIR = r'\s+[A-Za-z][\w:.-]*="[^"<]*"'
+_ATTRIBUTES = rf"((?:{_PAIR})*)\s*"
 _PROLOG = re.compile(
-    rf"""(?:\ufeff)?(?:<\?xml\ version="1\.0"(?:\ encoding="(?:utf-8|UTF-8)")?\ *\?>)?\s*+
-    (?:<testsuites{_ATTRIBUTES}>)?+\s*+""",
+    rf"""(?:\ufeff)?(?:<\?xml\ version="1\.0"(?:\ encoding="(?:utf-8|UTF-8)")?\ *\?>)?\s*
+    (?:<testsuites{_ATTRIBUTES}>)?\s*""",
     re.VERBOSE,
 )
-_PROPERTY = rf"\s*+<property(?:{_PAIR})*+\s*+(?:/>|></property>)"
-_PROPERTIES = rf"(?:<properties\s*+/>|<properties>((?:{_PROPERTY})*+)\s*+</properties>)"
-_SUITE = re.compile(rf"<testsuite{_ATTRIBUTES}>\s*+{_PROPERTIES}?+")
-_OUTPUT = re.compile(rf"\s*+<(system-out|system-err)>(?:([^<]*+)|{CDATA})</\1>")
-_SUITE_END = re.compile(r"\s*+</testsuite>\s*+")
-_ROOT_END = re.compile(r"</testsuites>\s*+")
+_PROPERTY = rf"\s*<property(?:{_PAIR})*\s*(?:/>|></property>)"
+_PROPERTIES = rf"(?:<properties\s*/>|<properties>((?:{_PROPERTY})*)\s*</properties>)"
+_SUITE = re.compile(rf"<testsuite{_ATTRIBUTES}>\s*{_PROPERTIES}?")
+_OUTPUT = re.compile(rf"\s*<(system-out|system-err)>(?:([^<]*)|{CDATA})</\1>")
+_SUITE_END = re.compile(r"\s*</testsuite>\s*")
+_ROOT_END = re.compile(r"</testsuites>\s*")
 
 
 @dataclass(slots=True)
@@ -116,10 +117,10 @@ def _dialect_by(properties: str, dialect: Dialect) -> Dialect | None:
 
 
 def _read(written: str) -> dict[str, str] | None:
-    """The attributes of a tag; None where one comes twice, or a reference is none."""
+    """The attributes of a tag; None where one comes twice or is too long, or a reference is none."""
     pairs = PAIRS.findall(written)
     attributes = dict(pairs)
-    if len(attributes) != len(pairs):
+    if len(attributes) != len(pairs) or len(written) > limits.VALUE:
         return None
     if "&" in written or "\n" in written or "\t" in written:
         if flaw(written):

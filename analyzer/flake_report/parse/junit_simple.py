@@ -24,7 +24,7 @@ KEYS = frozenset({"classname", "class", "name", "time", "file", "line", "asserti
 _OUTPUT = ("system-out", "system-err")
 _CHILDREN = "|".join([*_OUTPUT, *FINAL, *sorted(SKIPS, reverse=True)])  # `skipped` before `skip`
 _CATEGORY = {kind: category({kind}, "", "") for kind in (*_OUTPUT, *FINAL, *SKIPS)}
-_VALUES = r'(?:\s++[\w-]++="[^"<]*+")*+'
+_VALUES = r'(?:\s+[\w-]+="[^"<]*"){0,50}'
 
 
 class Columns(NamedTuple):
@@ -104,20 +104,20 @@ def patterns(keys: tuple[str, ...]) -> Patterns | None:
     """For the keys of a case that was read before: the next ones are mostly alike. None for keys not taken here."""
     if not keys or len(set(keys)) != len(keys) or not KEYS.issuperset(keys):
         return None
-    run = "".join(rf'\s++{re.escape(key)}="[^"]{"+" if key == "name" else "*"}+"' for key in keys)
-    values = "".join(rf'\s++{re.escape(key)}="([^"<]*+)"' for key in keys)
-    child = rf"\s*+<({_CHILDREN})({_VALUES})\s*+(?:/>|>(?:([^<]*+)|{CDATA})</\{{}}>)"
-    first, second = child.format(len(keys) + 1), child.format(len(keys) + 5)
+    run = "".join(rf'\s+{re.escape(key)}="[^"]{"+" if key == "name" else "*"}"' for key in keys)
+    values = "".join(rf'\s+{re.escape(key)}="([^"<]*)"' for key in keys)
+    start, content = rf"\s*<({_CHILDREN})({_VALUES})\s*", rf"(?:([^<]*)|{CDATA})"
+    first, second = (rf"{start}(?:/>|>{content}</\{len(keys) + group}>)" for group in (1, 5))
     return Patterns(
         keys,
         # At most so many at once: where one is not fit, all have been looked at in vain.
-        re.compile(rf"(?:\s*+<testcase{run}\s*+(?:/>|></testcase>)){{1,128}}+"),
-        re.compile(rf"\s*+<testcase{values}\s*+>{first}(?:{second})?+\s*+</testcase>"),
+        re.compile(rf"(?:\s*<testcase{run}\s*(?:/>|></testcase>)){{1,128}}"),
+        re.compile(rf"\s*<testcase{values}\s*>{first}(?:{second})?\s*</testcase>"),
     )
 
 
-_KEY = re.compile(r'([\w-]+)="[^"]*+"')
-_FIRST = re.compile(r'\s*+<testcase((?:\s++[\w-]++="[^"<]*+")++)\s*+/?>')
+_KEY = re.compile(r'([\w-]+)="[^"]*"')
+_FIRST = re.compile(r'\s*<testcase((?:\s+[\w-]+="[^"<]*"){1,50})\s*/?>')
 
 
 class Taker:
@@ -176,8 +176,10 @@ class Taker:
 
 
 def run_length(run: str, width: int) -> int:
-    """How many cases of so many attributes a run holds; 0 where a value or reference is not what XML allows."""
+    """How many cases of so many attributes a run holds; 0 where a value is too long, or not what XML allows."""
     cases, odd = divmod(run.count('"'), 2 * width)
+    if len(run) > limits.VALUE and max(map(len, run.split('"'))) > limits.VALUE:
+        return 0
     if odd or run.count("<") not in (cases, 2 * cases) or ("&" in run and flaw(run)):
         return 0
     return cases
@@ -190,13 +192,18 @@ def simple(found: re.Match[str], keys: tuple[str, ...], *, texts: bool) -> Simpl
     if (text := pieces[width + 2]) and flaw_of_content(text):
         return None
     for values in pieces[: width + 2]:
-        if "&" in values and flaw(values):
+        if len(values) > limits.VALUE or ("&" in values and flaw(values)):
             return None
     if _repeats(pieces[width + 1]):
         return None
     if second is None:
         what = _CATEGORY[first]
-    elif flaw_of_content(pieces[width + 6] or "") or flaw(pieces[width + 5]) or _repeats(pieces[width + 5]):
+    elif (
+        len(pieces[width + 5]) > limits.VALUE
+        or flaw_of_content(pieces[width + 6] or "")
+        or flaw(pieces[width + 5])
+        or _repeats(pieces[width + 5])
+    ):
         return None
     else:
         what = category({first, second}, "", "")

@@ -7,7 +7,13 @@ BLOCK_BYTES = 256 * 1024
 """What is decoded and scanned at once; fixed, so that no result depends on how the bytes arrive in chunks."""
 
 TAG = 1024 * 1024
-"""The longest tag, with its attributes. Past it, the `<` is taken for text."""
+"""The longest tag that is read at once. A longer one is read attribute by attribute; nothing else may be so long."""
+
+VALUE = 64 * 1024
+"""The longest value of an attribute. Of a longer one the first and last `MESSAGE` / 2 are kept, less a mark between."""
+
+ATTRIBUTES = 1000
+"""Attributes of a tag that is read one by one. Later ones are not kept."""
 
 DEPTH = 10_000
 """Elements inside one another. What is deeper is skipped."""

@@ -3,7 +3,7 @@
 Why not lxml or expat: both stop, or drop content without saying so, at the first thing that is not well-formed; both
 hold a whole tag or text node, however large; and both call back into Python for every tag, which costs more than all
 the rest. This one takes an element with its text, or a run of like elements, at once; reads on after the root and
-after damage; holds no more than one tag; and knows no entities but the five of XML. A document type it skips.
+after damage; holds no more than a part of a tag; and knows no entities but the five of XML. A document type it skips.
 """
 
 from __future__ import annotations
@@ -16,13 +16,12 @@ from .problems import Problems
 from .xmlgrammar import (
     DOCTYPE,
     END,
-    LOOSE_PAIRS,
-    LOOSE_START,
     PAIRS,
     PAIRS_OF_EITHER_QUOTE,
     TOKEN,
     UNFINISHED,
 )
+from .xmltag import OpenTag, shortened
 from .xmltext import attribute, flaw, flaw_of_content
 
 _SECTIONS = (("<![CDATA[", "]]>"), ("<!--", "-->"), ("<?", "?>"))
@@ -62,6 +61,7 @@ class XmlScanner:
         self._open: list[str] = []
         self._skipped = 0  # elements open below limits.DEPTH
         self._inside = ""  # what ends the section that the buffer starts in
+        self._tag: OpenTag | None = None  # what the buffer starts in, where that is a tag too long to be held
         self._roots = 0
 
     @property
@@ -103,6 +103,9 @@ class XmlScanner:
         while True:
             if self._inside:
                 if not self._section(final=final):
+                    return
+            elif self._tag is not None:
+                if not self._long_tag(self._tag, final=final):
                     return
             elif target.wants_text:
                 if not self._mixed(final=final):
@@ -214,7 +217,7 @@ class XmlScanner:
                 return True
         if not final and len(buffer) - at < limits.TAG:
             return False
-        self._broken(at)
+        self._broken(at, final=final)
         return True
 
     def _unwanted(self, text: str) -> None:
@@ -227,38 +230,55 @@ class XmlScanner:
         if found := flaw_of_content(text):
             self._damage(found)
 
-    def _check(self, written: str) -> None:
-        if found := flaw(written):
-            self._damage(found)
-
-    def _broken(self, at: int) -> None:
-        """Markup that is none: read as well as can be, else taken for text."""
+    def _broken(self, at: int, *, final: bool) -> None:
+        """Markup that is not plain: a tag that is long or badly written, else taken for text."""
         buffer = self._buffer
         if buffer.startswith("<!DOCTYPE", at):
             self._document_type(at)
             return
-        start = LOOSE_START.match(buffer, at, at + limits.TAG)
-        if start is None:
-            unfinished = buffer.find(">", at) < 0
-            rest = buffer[at : at + 24].partition("\n")[0]
-            self._damage(f"ends inside a tag: {rest}" if unfinished else "`<` that begins no tag")
-            self._at = at + 1
-            if self._target.wants_text:
-                self._target.text("<", literal=True)
+        tag = OpenTag(buffer, at)
+        tag.read(buffer, tag.at, final=final)
+        if tag.done or not (tag.broken or final):
+            self._at, self._tag = tag.at, tag
             return
-        name = start[1]
-        self._damage(f"<{name[:80]}> with attributes that are not well-formed")
-        self._at = start.end()
-        attributes = {key: attribute(a or b or c) for key, a, b, c in LOOSE_PAIRS.findall(start[2])}
-        if not self._open:
-            self._begin(name, attributes)
-        if len(self._open) >= limits.DEPTH:
-            self._too_deep(opened=not start[3])
-        elif start[3]:
-            self._target.leaf(name, attributes, "", literal=True)
+        unfinished = buffer.find(">", at) < 0
+        rest = buffer[at : at + 24].partition("\n")[0]
+        self._damage(f"ends inside a tag: {rest}" if unfinished else "`<` that begins no tag")
+        self._at = at + 1
+        if self._target.wants_text:
+            self._target.text("<", literal=True)
+
+    def _long_tag(self, tag: OpenTag, *, final: bool) -> bool:
+        """Goes on in a tag; False when its end is not in sight."""
+        if not tag.done:
+            tag.read(self._buffer, self._at, final=final)
+            self._at = tag.at
+        if not (tag.done or tag.broken or final):
+            return False
+        self._tag = None
+        if tag.done:
+            self._opened(tag)
         else:
-            self._open.append(name)
-            self._target.start(name, attributes)
+            self._damage(f"ends inside a tag: <{tag.name[:23]}" if final else "`<` that begins no tag")
+        return True
+
+    def _opened(self, tag: OpenTag) -> None:
+        for found in tag.flaws:
+            self._damage(found)
+        for key in tag.cut:
+            self._cut_value(tag.name, key)
+        if not self._open:
+            self._begin(tag.name, tag.attributes)
+        if len(self._open) >= limits.DEPTH:
+            self._too_deep(opened=not tag.empty)
+        elif tag.empty:
+            self._target.leaf(tag.name, tag.attributes, "", literal=True)
+        else:
+            self._open.append(tag.name)
+            self._target.start(tag.name, tag.attributes)
+
+    def _cut_value(self, name: str, key: str) -> None:
+        self._problems.note(f"the middle is cut of {key[:80]}= in <{name[:80]}>: over {limits.VALUE:,} characters")
 
     def _document_type(self, at: int) -> None:
         found = DOCTYPE.match(self._buffer, at, at + limits.TAG)
@@ -301,6 +321,12 @@ class XmlScanner:
         if "<" in raw:
             self._damage("`<` in an attribute")
         if "&" in raw or "\n" in raw or "\t" in raw:
-            self._check(raw)
+            if found := flaw(raw):
+                self._damage(found)
             attributes = {key: attribute(value) for key, value in attributes.items()}
+        if len(raw) > limits.VALUE:
+            for key, value in attributes.items():
+                attributes[key] = kept = shortened(key, value)
+                if kept is not value:
+                    self._cut_value(name, key)
         return attributes
