@@ -1,8 +1,8 @@
 """The markup of XML 1.0 as regular expressions.
 
-None is possessive or atomic: in Python 3.11.2 and its like, such a repeat of a group takes half a turn for a whole one.
-So each is written to match in one way only, and what repeats a group is bounded, for each turn costs memory; whatever goes
-over the bound is well-formed still and read in a longer way.
+None is possessive or atomic: in Python 3.11.2 and its like, such a repeat of a group takes half a turn for a whole.
+So each is written to match in one way only, and what repeats a group is bounded, for each turn costs memory; whatever
+goes over the bound is well-formed still and read in a longer way.
 """
 
 from __future__ import annotations

@@ -241,9 +241,8 @@ class XmlScanner:
         if tag.done or not (tag.broken or final):
             self._at, self._tag = tag.at, tag
             return
-        unfinished = buffer.find(">", at) < 0
         rest = buffer[at : at + 24].partition("\n")[0]
-        self._damage(f"ends inside a tag: {rest}" if unfinished else "`<` that begins no tag")
+        self._damage(f"ends inside a tag: {rest}" if final and tag.ran_out else "`<` that begins no tag")
         self._at = at + 1
         if self._target.wants_text:
             self._target.text("<", literal=True)

@@ -12,7 +12,9 @@ from .xmltext import attribute, flaw
 _START = re.compile(f"<({NAME})")
 # Space, and the end of the tag; or a name, and after `=` a quote or a value without.
 _PART = re.compile(rf"""(\s*)(?:(/?)(>)|({NAME})(\s*=\s*(?:(["'])|([^\s"'<>=]+)))?)""")
+_SPACE = re.compile(r"\s*")
 _UNSURE = re.compile(r"[\s=]*")
+_SHORT = 100  # characters of an end tag or the like that is cut
 _HALF = limits.MESSAGE // 2 - 40  # the mark stands between, and all stays within the limit of a message
 
 
@@ -62,6 +64,8 @@ class OpenTag:
         self.attributes: dict[str, str] = {}
         self.done = False
         self.broken = start is None
+        # Whether all there is could be the beginning of a tag.
+        self.ran_out = start is None and len(buffer) - at < _SHORT and buffer.find(">", at) < 0
         self.empty = False
         """Whether it ends in `/>`."""
         self.cut: list[str] = []
@@ -93,8 +97,10 @@ class OpenTag:
         """The next attribute, up to its value's opening quote; or the end of the tag."""
         part = _PART.match(buffer, self.at)
         if part is None:
-            rest = buffer[self.at : self.at + limits.TAG].lstrip()
-            self.broken = final or rest not in ("", "/")
+            space_ends = _SPACE.match(buffer, self.at)
+            rest = space_ends.end() if space_ends else self.at
+            self.ran_out = rest == len(buffer) or (rest + 1 == len(buffer) and buffer[rest] == "/")
+            self.broken = final or not self.ran_out
             return
         space, empty, end, key, _given, quote, bare = part.groups()
         if end:
@@ -127,6 +133,7 @@ class OpenTag:
             self._flaw(wrong)
         value.add(attribute(piece))
         self.at = stop
+        self.ran_out = not found
         if found:
             self.at += 1
             if value.size > limits.VALUE:
