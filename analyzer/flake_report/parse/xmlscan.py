@@ -62,6 +62,7 @@ class XmlScanner:
         self._skipped = 0  # elements open below limits.DEPTH
         self._inside = ""  # what ends the section that the buffer starts in
         self._tag: OpenTag | None = None  # what the buffer starts in, where that is a tag too long to be held
+        self._endless = False  # whether a document type had no end: no other is looked through for one
         self._roots = 0
 
     @property
@@ -280,8 +281,9 @@ class XmlScanner:
         self._problems.note(f"the middle is cut of {key[:80]}= in <{name[:80]}>: over {limits.VALUE:,} characters")
 
     def _document_type(self, at: int) -> None:
-        found = DOCTYPE.match(self._buffer, at, at + limits.TAG)
+        found = None if self._endless else DOCTYPE.match(self._buffer, at, at + limits.TAG)
         if found is None:
+            self._endless = True
             self._damage("a document type that nothing ends")
             self._at = at + len("<!DOCTYPE")
         else:
