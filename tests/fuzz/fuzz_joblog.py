@@ -11,11 +11,11 @@ named. `one_input` is what a coverage-guided fuzzer calls.
 from __future__ import annotations
 
 import argparse
-import sys
-import time
 from itertools import pairwise
 from pathlib import Path
 from random import Random
+
+from fuzzing import promise, spoilt, until
 
 from flake_report.model.joblog import JobLog
 from flake_report.parse.joblog import Outline, blocks, clean, unprefix
@@ -30,10 +30,6 @@ SPICES = (
     b"| NVIDIA-SMI 580 |", b"|   1MiB /  2MiB |", b"non-default args: {",
     b"[[[[[[", b"]]]]]]", b"(((((", b'{"Action":"pass"',
 )  # fmt: skip
-
-
-class BrokenPromiseError(AssertionError):
-    """Something that the reader says of itself is not so."""
 
 
 def outline(chunks: list[bytes], size: int, overlap: int) -> JobLog:
@@ -62,11 +58,6 @@ def one_input(data: bytes) -> None:
         promise(text.endswith(unprefix(text)), "a prefix was not at the start")
 
 
-def promise(kept: bool, what: str) -> None:
-    if not kept:
-        raise BrokenPromiseError(what)
-
-
 def damaged(seeds: list[bytes], rng: Random) -> bytes:
     """A few seeds' parts in a row, with bytes dropped, flipped, doubled, and terminal sequences thrown in."""
     data = bytearray()
@@ -74,18 +65,7 @@ def damaged(seeds: list[bytes], rng: Random) -> bytes:
         seed = rng.choice(seeds)
         start = rng.randrange(len(seed))
         data += seed[start : start + rng.randint(1, 6000)]
-    for _ in range(rng.randint(0, 30)):
-        place = rng.randrange(len(data) + 1)
-        action = rng.randrange(4)
-        if action == 0:
-            data[place:place] = rng.choice(SPICES)
-        elif action == 1:
-            del data[place : place + rng.randint(1, 80)]
-        elif action == 2 and place < len(data):
-            data[place] = rng.randrange(256)
-        else:
-            data[place:place] = data[place : place + rng.randint(1, 200)]
-    return bytes(data)
+    return spoilt(data, rng.randint(0, 30), SPICES, rng)
 
 
 def main() -> int:
@@ -93,21 +73,8 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
-    rng = Random(asked.seed)
     seeds = [path.read_bytes() for path in sorted(SEEDS.glob("*.txt"))]
-    end, number = time.monotonic() + asked.seconds, 0
-    while time.monotonic() < end:
-        data = damaged(seeds, rng)
-        try:
-            one_input(data)
-        except Exception:
-            kept = Path(f"crash-{asked.seed}-{number}.log")
-            kept.write_bytes(data)
-            print(f"input {number} breaks the reader; it is kept as {kept}", file=sys.stderr)
-            raise
-        number += 1
-    print(f"{number} inputs read, every promise kept")
-    return 0
+    return until(asked.seconds, asked.seed, lambda rng: damaged(seeds, rng), one_input, "log")
 
 
 if __name__ == "__main__":

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 from itertools import pairwise
 from pathlib import Path
 from random import Random
 
+from fuzzing import promise, spoilt, until
 from lxml import etree
 
 from flake_report.model.results import Attempt, ReportSummary, TestId
@@ -31,10 +31,6 @@ SPICES = (
     b"\0", b"\x1b[31m", b"\xff", b"\xef\xbb\xbf", b"\xed\xa0\x80", b"\r\n", b'"', b"'", b"=", b"<", b">", b"/>",
     b'{"schema": "gpu-guard-attempts/1"}\n', b'{"nodeid": "a.py::t", "attempt": 0, "outcome": "passed"}\n', b"[", b"{",
 )  # fmt: skip
-
-
-class BrokenPromiseError(AssertionError):
-    """Something that the reader says of itself is not so."""
 
 
 def read(chunks: list[bytes]) -> tuple[ReportSummary, list[Attempt]]:
@@ -63,26 +59,10 @@ def one_input(data: bytes) -> None:
     promise(len({(one.session, one.test) for one in again}) == len(numbers), "tests are lost in writing")
 
 
-def promise(kept: bool, what: str) -> None:
-    if not kept:
-        raise BrokenPromiseError(what)
-
-
 def damaged(seeds: list[bytes], rng: Random) -> bytes:
     """One or two seeds, with bytes dropped, flipped and doubled, and markup thrown in."""
     data = bytearray().join(rng.choice(seeds) for _ in range(rng.randint(1, 2)))
-    for _ in range(rng.randint(0, 25)):
-        place = rng.randrange(len(data) + 1)
-        action = rng.randrange(4)
-        if action == 0:
-            data[place:place] = rng.choice(SPICES)
-        elif action == 1:
-            del data[place : place + rng.randint(1, 80)]
-        elif action == 2 and place < len(data):
-            data[place] = rng.randrange(256)
-        else:
-            data[place:place] = data[place : place + rng.randint(1, 200)]
-    return bytes(data)
+    return spoilt(data, rng.randint(0, 25), SPICES, rng)
 
 
 def seed_files() -> list[bytes]:
@@ -108,21 +88,8 @@ def main() -> int:
     asked, rest = parser.parse_known_args()
     if asked.coverage:
         by_coverage(rest)
-    rng = Random(asked.seed)
     seeds = seed_files()
-    end, number = time.monotonic() + asked.seconds, 0
-    while time.monotonic() < end:
-        data = damaged(seeds, rng)
-        try:
-            one_input(data)
-        except Exception:
-            kept = Path(f"crash-{asked.seed}-{number}.xml")
-            kept.write_bytes(data)
-            print(f"input {number} breaks the reader; it is kept as {kept}", file=sys.stderr)
-            raise
-        number += 1
-    print(f"{number} inputs read, every promise kept")
-    return 0
+    return until(asked.seconds, asked.seed, lambda rng: damaged(seeds, rng), one_input, "xml")
 
 
 if __name__ == "__main__":
