@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 
 import click
 
 from flake_report import flow
-from flake_report.errors import FlakeReportError
+from flake_report.collect.storage import LocalFolder
 from flake_report.report.files import FILES
 
 from .options import HistoryArguments, format_option, history_options
@@ -29,26 +27,11 @@ def command(folder: str, form: str, **arguments: object) -> int:
     where = HistoryArguments.from_click(arguments)
     report = flow.show(where.store, where.query)
     rendered = {name: render(report) for name, render in FILES.items()}
+    target = LocalFolder(Path(folder))
     for name, data in rendered.items():
-        write_whole(Path(folder) / name, data)
+        target.write(name, [data])
     if form == "json":
         print_json({"folder": folder, "files": {name: len(data) for name, data in rendered.items()}})
     else:
         show(f"{len(report.tests):,} tests → " + ", ".join(str(Path(folder) / name) for name in rendered))
     return 0 if report.health.jobs else 1
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that it is there whole or not at all."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-            Path(temporary).chmod(0o644)
-            Path(temporary).replace(path)
-        finally:
-            Path(temporary).unlink(missing_ok=True)
-    except OSError as error:
-        raise FlakeReportError(f"{path}: cannot be written ({error.strerror}); choose another folder") from error

@@ -23,11 +23,7 @@ def command(check: str | None, form: str) -> int:
     \b
     flake-report signatures --check mine.toml
     """
-    if check is None:
-        table = flow.signature_table()
-    else:
-        table = parse_table(read_text(check), check)
-        flow.signature_table((check, read_text(check)))
+    table = flow.signature_table() if check is None else parse_table(read_text(check), check)
     if form == "json":
         print_json({"signatures": rows(table)})
     elif check is not None:
