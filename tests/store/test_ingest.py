@@ -11,12 +11,12 @@ import pytest
 from deltalake import DeltaTable
 
 from flake_report.errors import FlakeReportError
+from flake_report.model.evidence import iso_week
 from flake_report.model.query import Query
 from flake_report.model.record import IngestCounts
 from flake_report.model.results import Outcome
 from flake_report.store import Store
 from flake_report.store import store as store_module
-from flake_report.store.rows import week
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ from flake_report.store.rows import week
     ],
 )
 def test_a_week_is_the_iso_week_in_utc(moment, expected) -> None:
-    assert week(moment) == expected
+    assert iso_week(moment) == expected
 
 
 def test_counts_say_what_came_and_a_build_of_two_jobs_is_one(store, make) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 
 
@@ -67,6 +67,17 @@ class Build:
     source: str
     created_at: datetime
     state: str
+
+    @property
+    def week(self) -> str:
+        """The ISO week that the build and all that belongs to it are counted in."""
+        return iso_week(self.created_at)
+
+
+def iso_week(moment: datetime) -> str:
+    """The ISO week in UTC: `2026-W48`. A naive time is taken as UTC."""
+    year, number, _ = (moment.astimezone(UTC) if moment.tzinfo else moment).isocalendar()
+    return f"{year:04d}-W{number:02d}"
 
 
 @dataclass(frozen=True, slots=True)

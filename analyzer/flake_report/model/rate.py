@@ -1,4 +1,4 @@
-"""What is counted and what follows from it: runs, verdicts, rates with their intervals."""
+"""What is counted, runs and streaks, and what follows from it: rates with their intervals, and verdicts."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from .evidence import RetryType
+from .evidence import Build, RetryType
 from .results import TestId
+from .verdict import Breakage, Segment, TestVerdict
 
 
 class RunVerdict(StrEnum):
@@ -40,7 +41,8 @@ class Run:
     `recovered`: one of those passed. `victim`: some attempt failed by the environment, whatever the verdict.
     `fingerprint` and `signature` are the first ones found among the own failures, where there is none among the
     victims; `agent` is where that failure happened, else where the run began. `retry_type`: who asked for the job
-    retry that gave the test another attempt; None where only its session, or nobody, ran it again.
+    retry that gave the test another attempt; None where only its session, or nobody, ran it again. `job` is the id of
+    the job in which the failure happened that `agent` names, else of the first job.
     """
 
     variant: Variant
@@ -56,6 +58,7 @@ class Run:
     signature: str = ""
     agent: str = ""
     retry_type: RetryType | None = None
+    job: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +79,36 @@ class History:
 
     `order` is the build's place among the selected builds, from 0: within a pipeline by number. `passes` are runs
     with a pass, no failure, and no attempt in a job that died; `skips` are runs that were only skipped. No streak
-    reaches over a told run; passes and skips may interleave.
+    reaches over a told run; passes and skips may interleave. Where there are told runs, all runs of one streak are of
+    one week, that of its first build, and streaks of several weeks may interleave: so what was counted by week needs
+    no second look at the attempts.
     """
 
     variant: Variant
     runs: tuple[Run, ...]
     passes: tuple[Streak, ...]
     skips: tuple[Streak, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """Where jobs ran: a step on a queue; `orders` are the builds in which a job of it counts, in order."""
+
+    step: str
+    queue: str
+    orders: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """All that a question selects.
+
+    Histories in order of variants, the builds that every `order` points to, the pools in order of names.
+    """
+
+    builds: tuple[Build, ...]
+    pools: tuple[Pool, ...]
+    histories: tuple[History, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +123,46 @@ class Interval:
 
 
 @dataclass(frozen=True, slots=True)
-class FlakeRate:
-    """One variant's two rates, side by side, and what mostly failed.
+class Retried:
+    """First-failed runs that had another own attempt, by who asked for it.
 
-    `own` is the first-attempt failure rate p: runs whose first own attempt failed / runs with an own attempt.
-    `environment` is e: runs with a victim attempt / runs. `rank_low` is the Clopper-Pearson lower bound of p.
+    A pass on retry can be compared only between runs with one policy: what people retry by hand looked like a flake
+    to them. A run that its session and a job retry repeated counts under the job retry.
+    """
+
+    session: int = 0
+    automatic: int = 0
+    manual: int = 0
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return self.session + self.automatic + self.manual
+
+
+@dataclass(frozen=True, slots=True)
+class WeekCount:
+    """One ISO week of a variant: `runs` with an own attempt, those whose first one failed, and runs with a victim.
+
+    Breakages are not taken out: they are what a trend should show.
+    """
+
+    week: str
+    runs: int
+    first_failures: int
+    victims: int
+
+
+@dataclass(frozen=True, slots=True)
+class FlakeRate:
+    """One variant: its verdict with the reason, its rates side by side, and what they were taken from.
+
+    `own` is the first-attempt failure rate p: runs whose first own attempt failed / runs with an own attempt, outside
+    breakages. `recovery` is first-failed runs that passed on a retry / first-failed runs that were retried, outside
+    breakages too, and `retried` says who retried them. `environment` is e: runs with a victim attempt / runs.
+    `rank_low` is the Clopper-Pearson lower bound of p. `over_budget` is P(p > budget). `also_flaky`: of a broken test,
+    whether it was flaky outside its breakages. `trend` is by week, oldest first; empty where no run needed telling.
+    `first_order` and `last_order` are the first and the last build in which the variant ran, skipped runs left out.
     """
 
     variant: Variant
@@ -109,3 +170,43 @@ class FlakeRate:
     environment: Interval
     rank_low: float
     signature: str
+    verdict: TestVerdict = TestVerdict.UNKNOWN
+    reason: str = ""
+    recovery: Interval = Interval(0, 0, 0.0, 0.0, 1.0)
+    retried: Retried = Retried()
+    flaky_runs: int = 0
+    over_budget: float = 0.0
+    also_flaky: bool = False
+    segments: tuple[Segment, ...] = ()
+    breakages: tuple[Breakage, ...] = ()
+    trend: tuple[WeekCount, ...] = ()
+    first_order: int | None = None
+    last_order: int | None = None
+
+
+class Level(StrEnum):
+    """What a roll-up joins."""
+
+    TEST = "test"
+    FILE = "file"
+    STEP = "step"
+    QUEUE = "queue"
+    OWNER = "owner"
+
+
+@dataclass(frozen=True, slots=True)
+class RollUp:
+    """First-attempt failures over all variants of one name, outside their breakages.
+
+    `own` counts runs, its interval rests on `effective` of them: runs of one job share a machine and a build, and say
+    less than as many that do not. `design_effect` is their ratio before the small-sample factor; `jobs` is how many
+    clusters there were.
+    """
+
+    level: Level
+    name: str
+    variants: int
+    own: Interval
+    jobs: int
+    design_effect: float
+    effective: float

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 
-from .rate import FlakeRate
+from .comparison import AgentRate, Comparisons
+from .evidence import Build
+from .incident import Incident
+from .rate import FlakeRate, RollUp
+from .results import TestId
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +40,19 @@ class Health:
 
 @dataclass(frozen=True, slots=True)
 class FlakeReport:
-    """The state of a history: one row a variant, worst first."""
+    """The state of a history: one row a variant, worst first.
+
+    `budget` is the rate that a test may have; `builds` are what every `order` points to. `owners` names the owner of
+    each test that has one.
+    """
 
     window: Window
     tests: tuple[FlakeRate, ...]
     health: Health
+    budget: float = 0.005
+    builds: tuple[Build, ...] = ()
+    rollups: tuple[RollUp, ...] = ()
+    incidents: tuple[Incident, ...] = ()
+    comparisons: Comparisons = field(default_factory=Comparisons)
+    agents: tuple[AgentRate, ...] = ()
+    owners: Mapping[TestId, str] = field(default_factory=dict)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 import pyarrow as pa
@@ -15,13 +14,6 @@ from flake_report.model.record import JobRecord
 from .layout import TABLES, file_schema
 
 Columns: TypeAlias = dict[str, list[Any]]
-
-
-def week(created_at: datetime) -> str:
-    """The ISO week, in UTC, that a build and all its rows belong to: `2026-W48`. A naive time is taken as UTC."""
-    moment = created_at.astimezone(UTC) if created_at.tzinfo else created_at
-    year, number, _ = moment.isocalendar()
-    return f"{year:04d}-W{number:02d}"
 
 
 def table_of(kind: str, records: Sequence[tuple[int, JobRecord]]) -> pa.Table:
