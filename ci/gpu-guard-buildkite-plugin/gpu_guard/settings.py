@@ -9,6 +9,8 @@ import math
 import os
 from collections.abc import Mapping
 
+from .profiles import Profile, Value
+
 PREFIX = "GPU_GUARD_SET_"
 
 
@@ -26,3 +28,18 @@ def at_most(wanted: float, name: str, environ: Mapping[str, str] | None = None) 
     """What a test gets that wants `wanted`: the setting where that is lower."""
     limit = setting(name, environ)
     return wanted if limit is None else min(wanted, limit)
+
+
+def exported(profile: Profile | None, utilization: float | None) -> dict[str, str]:
+    """The variables that carry a profile and a utilization to the job's command."""
+    found: dict[str, str] = {}
+    if profile is not None:
+        found = {PREFIX + key.upper(): _text(value) for key, value in profile.engine.items()}
+        found.update(profile.environment)
+    if utilization is not None:
+        found[PREFIX + "UTILIZATION"] = _text(utilization)
+    return found
+
+
+def _text(value: Value) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

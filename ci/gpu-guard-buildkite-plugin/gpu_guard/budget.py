@@ -1,0 +1,159 @@
+"""How much memory an engine asks for, and which utilization fits what is free. Pure arithmetic; sizes are bytes.
+
+vLLM refuses to start when `free < ceil(total * utilization)` (`request_memory` of its GPU worker; no ceil before
+0.14). It measures `free` after its own CUDA context exists, so before it starts there must be room for both.
+`total` is what CUDA reports: the driver's total less what the driver keeps for itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from enum import Enum
+from typing import NamedTuple, Optional
+
+MIB = 2**20
+GIB = 2**30
+
+CONTEXT = 533 * MIB
+"""What a CUDA context takes of the card before vLLM measures: 0.52 GiB, seen on an H200."""
+
+HEADROOM = 600 * MIB
+"""What is left beside a lowered utilization: the context, and room for what differs between cards."""
+
+LEAST = 0.01
+"""Below this an engine cannot run whatever is done."""
+
+_STEP = 1000  # utilizations are chosen in thousandths: they are read by people
+
+
+class Want(NamedTuple):
+    """What a job asks of each card.
+
+    `ceiling` is the utilization that it would like, None where it runs no engine; it may be lowered to `floor`, but
+    not so far that the engine gets less than `need` bytes. `min_free` bytes must be free whatever else holds.
+    """
+
+    ceiling: Optional[float] = None
+    floor: Optional[float] = None
+    need: int = 0
+    min_free: int = 0
+
+
+class Card(NamedTuple):
+    """One card at one moment."""
+
+    name: str
+    free: int
+    total: int
+
+
+class Verdict(Enum):
+    """What to do: start as asked, start with a lower utilization, wait for memory, or give up: no wait would help."""
+
+    USE = "use"
+    LOWER = "lower"
+    WAIT = "wait"
+    REFUSE = "refuse"
+
+
+class Answer(NamedTuple):
+    """A verdict, the utilization to start with (None where none was asked, or none fits), and why."""
+
+    verdict: Verdict
+    utilization: Optional[float]
+    sentence: str
+
+
+def requested(total: int, utilization: float) -> int:
+    """Bytes that vLLM demands free on a card of `total` bytes, once its context exists."""
+    return math.ceil(total * utilization)
+
+
+def needed(total: int, utilization: float) -> int:
+    """Bytes that must be free before the engine starts."""
+    return requested(total, utilization) + CONTEXT
+
+
+def fits(free: int, total: int, utilization: float) -> bool:
+    """Whether an engine of this utilization would start now."""
+    return needed(total, utilization) <= free
+
+
+def highest(free: int, total: int) -> float:
+    """The largest utilization, in thousandths, that fits with headroom; 0 where nothing does."""
+    if total <= 0:
+        return 0.0
+    steps = max(0, math.floor((free - HEADROOM) / total * _STEP))
+    while steps and requested(total, steps / _STEP) > free - HEADROOM:  # what floating point rounded up
+        steps -= 1
+    return steps / _STEP
+
+
+def lowered(wanted: float, free: int, total: int) -> float:
+    """The utilization that an engine gets: `wanted`, or less where less is free.
+
+    `wanted` too where nothing can run: the engine shall say itself that memory is short.
+    """
+    most = highest(free, total)
+    return min(wanted, most) if most >= LEAST else wanted
+
+
+def judge(cards: Sequence[Card], want: Want) -> Answer:
+    """What to do with these cards; the worst of them decides, as an engine spreads evenly over all."""
+    for card in cards:
+        if want.min_free > card.total:
+            return Answer(Verdict.REFUSE, None, _never(card, want.min_free, "min-free"))
+    if want.ceiling is not None:
+        answer = _judge_engine(cards, want, want.ceiling)
+        if answer.verdict in (Verdict.REFUSE, Verdict.WAIT):
+            return answer
+    else:
+        answer = Answer(Verdict.USE, None, "; ".join(f"{_of(card)} free" for card in cards))
+    for card in cards:
+        if card.free < want.min_free:
+            return Answer(Verdict.WAIT, None, f"{_of(card)} free, less than the {_gib(want.min_free)} that are asked")
+    return answer
+
+
+def _judge_engine(cards: Sequence[Card], want: Want, ceiling: float) -> Answer:
+    floor = min(ceiling, ceiling if want.floor is None else want.floor)
+    for card in cards:
+        if want.need > requested(card.total, ceiling):
+            return Answer(Verdict.REFUSE, None, _too_small(card, want.need, ceiling))
+        if needed(card.total, floor) > card.total:
+            return Answer(Verdict.REFUSE, None, _never(card, needed(card.total, floor), f"a utilization of {floor}"))
+    worst = min(cards, key=lambda card: card.free - requested(card.total, ceiling))
+    if fits(worst.free, worst.total, ceiling):
+        return Answer(Verdict.USE, ceiling, f"{_of(worst)} free; {_asks(worst, ceiling)}: it fits")
+    most = min(ceiling, *(highest(card.free, card.total) for card in cards))
+    least = max(floor, *(want.need / card.total for card in cards))
+    if least <= most < ceiling:
+        words = f"{_of(worst)} free; {_asks(worst, ceiling)}: lowered to {most}, {_gib(requested(worst.total, most))}"
+        return Answer(Verdict.LOWER, most, words)
+    short = needed(worst.total, least) - worst.free
+    words = f"{_of(worst)} free; {_asks(worst, ceiling)}"
+    if least < ceiling:
+        words += f", and {least:.3g}, the least that will do, {_gib(requested(worst.total, least))}"
+    return Answer(Verdict.WAIT, None, f"{words}: short by {_gib(max(short, 0))}")
+
+
+def _asks(card: Card, utilization: float) -> str:
+    return f"{utilization} asks {_gib(requested(card.total, utilization))} and {_gib(CONTEXT)} for its context"
+
+
+def _too_small(card: Card, need: int, ceiling: float) -> str:
+    gets = _gib(requested(card.total, ceiling))
+    return f"{ceiling} of {card.name}, {_gib(card.total)}, is {gets}, and the test needs {_gib(need)}: no wait helps"
+
+
+def _never(card: Card, size: int, what: str) -> str:
+    return f"{what} asks {_gib(size)}, more than the {_gib(card.total)} that {card.name} has: no wait helps"
+
+
+def _of(card: Card) -> str:
+    return f"{card.name} has {card.free / GIB:.2f} of {_gib(card.total)}"
+
+
+def _gib(size: int) -> str:
+    return f"{size / GIB:.2f} GiB"

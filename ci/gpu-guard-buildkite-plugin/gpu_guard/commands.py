@@ -1,0 +1,125 @@
+"""The commands `python -m gpu_guard check | probe | budget | profiles`: the same as the hooks do, for people."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Optional
+
+from . import guard, probe
+from .budget import GIB, Card, Want, highest, judge
+from .memory import open_meter
+from .profiles import ProfileError, load
+
+
+def main(argv: Optional[Sequence[str]] = None) -> int:
+    """Run one command; 0 fine, 2 a wrong configuration, 75 not enough memory."""
+    arguments = _parser().parse_args(argv)
+    status: int = arguments.run(arguments)
+    return status
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="gpu_guard", description="Guards GPU memory in CI jobs.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    check = commands.add_parser("check", help="wait for memory and print the settings, as the hook does")
+    check.add_argument("--profile", metavar="NAME")
+    check.add_argument("--profiles-file", metavar="FILE", type=Path, help="a table of your own, in JSON")
+    check.add_argument("--utilization", metavar="SHARE", type=_share)
+    check.add_argument("--min-free", metavar="GIB", type=_positive, help="must be free on each card")
+    check.add_argument("--wait", metavar="SECONDS", type=float, default=0.0)
+    check.add_argument("--on-contention", choices=("refuse", "warn"), default="refuse")
+    check.add_argument("--on-no-gpu", choices=("refuse", "pass"), default="refuse")
+    check.add_argument("--clean-own-leftovers", action="store_true")
+    check.set_defaults(run=_check)
+    look = commands.add_parser("probe", help="show each visible GPU, how full it is, and who fills it")
+    look.add_argument("--json", action="store_true")
+    look.set_defaults(run=_probe)
+    budget = commands.add_parser("budget", help="say what a utilization asks of a card, and what would fit")
+    budget.add_argument("--free", metavar="GIB", type=_positive, required=True)
+    budget.add_argument("--total", metavar="GIB", type=_positive, required=True)
+    budget.add_argument("--utilization", metavar="SHARE", type=_share, required=True)
+    budget.set_defaults(run=_budget)
+    profiles = commands.add_parser("profiles", help="list the profiles, or say what is wrong with a table")
+    profiles.add_argument("--profiles-file", metavar="FILE", type=Path)
+    profiles.set_defaults(run=_profiles)
+    return parser
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    decision = guard.check(
+        profile=arguments.profile,
+        utilization=arguments.utilization,
+        min_free=arguments.min_free,
+        wait=arguments.wait,
+        on_contention=arguments.on_contention,
+        on_no_gpu=arguments.on_no_gpu,
+        clean_own_leftovers=arguments.clean_own_leftovers,
+        profiles_file=arguments.profiles_file,
+        say=_tell,
+    )
+    for sentence in decision.sentences:
+        _tell(sentence)
+    for name, value in decision.settings.items():
+        _show(f"export {name}={shlex.quote(value)}")
+    return decision.exit_status
+
+
+def _probe(arguments: argparse.Namespace) -> int:
+    meter = open_meter()
+    try:
+        snapshot = probe.take(meter)
+    finally:
+        meter.close()
+    if snapshot is None or not snapshot.devices:
+        reason = "its driver gives no reading" if snapshot is None else meter.source
+        _tell(f"no GPU is visible here ({reason})")
+        return guard.WRONG
+    _show(json.dumps(snapshot.as_data()) if arguments.json else "\n".join(snapshot.lines()))
+    return 0
+
+
+def _budget(arguments: argparse.Namespace) -> int:
+    card = Card("the card", round(arguments.free * GIB), round(arguments.total * GIB))
+    answer = judge([card], Want(arguments.utilization))
+    _show(f"{answer.sentence}; the highest that fits is {highest(card.free, card.total)}")
+    return 0 if answer.utilization is not None else guard.CONTENTION
+
+
+def _profiles(arguments: argparse.Namespace) -> int:
+    try:
+        found = load(arguments.profiles_file)
+    except ProfileError as error:
+        _tell("\n".join(error.mistakes))
+        return guard.WRONG
+    for name, profile in sorted(found.items()):
+        _show(f"{name}: ceiling {profile.ceiling}, floor {profile.floor or profile.ceiling}; {profile.about}")
+    return 0
+
+
+def _show(line: str) -> None:
+    sys.stdout.write(line + "\n")
+
+
+def _tell(line: str) -> None:
+    """What is no result goes beside it, at once."""
+    sys.stderr.write(line + "\n")
+    sys.stderr.flush()
+
+
+def _share(text: str) -> float:
+    value = float(text)
+    if not 0 < value <= 1:
+        raise argparse.ArgumentTypeError(f"a share of the card is above 0 and at most 1, not {text}")
+    return value
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be above 0, not {text}")
+    return value
