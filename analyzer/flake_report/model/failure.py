@@ -64,11 +64,46 @@ class Match:
     rank: int = 0
 
 
+class DiagnosisKind(StrEnum):
+    """What kept GPU memory from a program that asked for it.
+
+    `SAME_PROCESS`: an earlier test in the same process left it. `OTHER_PROCESS`: another process holds it.
+    `CO_TENANT`: a neighbour holds the same amount, build after build. `SHORTAGE`: nobody else is to blame, the setting
+    or the test asks for more than the card has. `SLOW_RELEASE`: it came back by itself, and the next try passed.
+    `CONTENTION`: somebody took memory while the engine measured, and the engine called it a wrong setting.
+    `MISREAD`: the number itself is wrong. `UNDETERMINED`: the evidence does not tell.
+    """
+
+    SAME_PROCESS = "same-process"
+    OTHER_PROCESS = "other-process"
+    CO_TENANT = "co-tenant"
+    SHORTAGE = "shortage"
+    SLOW_RELEASE = "slow-release"
+    CONTENTION = "contention"
+    MISREAD = "misread"
+    UNDETERMINED = "undetermined"
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """What one GPU-memory event came of: `sentence` says so with its evidence, `advice` what to do.
+
+    `evidence` are the single facts that it rests on, each with where it stands.
+    """
+
+    kind: DiagnosisKind
+    sentence: str
+    advice: str
+    evidence: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Cause:
     """Why the job, or one test in it, failed. `count` is how often the log prints the same event.
 
-    A failure that is known only by what it says has a `fingerprint`, and its masked message for a title.
+    A failure that is known only by what it says has a `fingerprint`, and its masked message for a title. `process` is
+    the process of its own that told of it, such as `EngineCore pid=1306`; empty where none is named. Only GPU-memory
+    events have a `diagnosis`.
     """
 
     signature: str
@@ -82,6 +117,8 @@ class Cause:
     captures: Mapping[str, Captured] = field(default_factory=dict)
     wrapper: bool = False
     fingerprint: str = ""
+    process: str = ""
+    diagnosis: Diagnosis | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ class Versions:
     parser: str
     signatures: str
     fingerprint: str
+    diagnosis: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class MemorySample:
 
     `device` is `cuda:0` as the process counts what it sees, torch on ROCm included; `0`, or `0/1/0` for a MIG slice, as
     nvidia-smi counts the machine's; empty where it is not known. The two counts may differ: neither is taken for the
-    other.
+    other. `line` is that of the log, from 1; None where the sample is the recorder's, whose sizes are exact.
     """
 
     at: datetime | None
@@ -56,11 +57,16 @@ class MemorySample:
     torch_reserved: int | None = None
     holders: tuple[Holder, ...] = ()
     test: str = ""
+    line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class EngineStart:
-    """One start of a vLLM engine, failed or not; sizes in bytes, None where the log does not say."""
+    """One start of a vLLM engine, failed or not; sizes in bytes, None where the log does not say.
+
+    `line` is its first line in the log, from 1. `process` is the engine's own, such as `EngineCore pid=1306`; empty
+    where the engine runs in the process that asked for it.
+    """
 
     at: datetime | None
     session: str
@@ -75,6 +81,8 @@ class EngineStart:
     non_torch: int | None = None
     kv: int | None = None
     outcome: str = ""
+    line: int = 0
+    process: str = ""
 
 
 @dataclass(frozen=True, slots=True)
