@@ -54,11 +54,16 @@ def contains(pattern: str) -> Glob:
 
 
 def of_test(pattern: str) -> Glob:
-    """For tests, matched against `classname::name`; a pytest node id is brought to that form first.
+    """For tests, matched against `classname::name`; a pytest node id is brought to that form first."""
+    return contains(label(pattern))
+
+
+def label(test: str) -> str:
+    """A pytest node id as `classname::name`; any other text as it is.
 
     `tests/v1/test_x.py::TestA::test_y` and `v1/test_x.py::TestA::test_y` both read `v1.test_x.TestA::test_y`.
     """
-    return contains(_NODE_ID.sub(_dotted, pattern))
+    return _NODE_ID.sub(_dotted, test)
 
 
 _NODE_ID = re.compile(r"^(?:\./)?(?:tests/)?(?P<module>[^\[\s]*?)\.py(?:::(?P<inner>.*))?$", re.DOTALL)

@@ -82,6 +82,12 @@ class Counting:
             told=self._answer("SELECT * FROM told JOIN builds USING (place) ORDER BY test, pool, place"),
         )
 
+    def answer(self, name: str, kinds: Sequence[str]) -> pa.Table:
+        """What the statement of this name says of the selected jobs; it reads `builds`, `jobs` and these kinds."""
+        for kind in kinds:
+            self._show(kind, kind)
+        return self._answer(statement(name))
+
     def table(self, kind: str) -> duckdb.DuckDBPyRelation:
         """One of the tables that people see; of each job and each build the rows of its last committed ingest."""
         self.select(Query())

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 from deltalake import DeltaTable
 
 from flake_report.errors import FlakeReportError
@@ -80,6 +81,15 @@ class Store:
         """The query's stretch of history with its beginning as a time."""
         with self._counting() as counting:
             return Window(_since(counting, query), query.until, query.branch)
+
+    def answer(self, name: str, kinds: Sequence[str], query: Query) -> pa.Table:
+        """What one of the statements in `sql` says of the jobs that the query selects, whatever their tests.
+
+        `kinds` are the tables that it reads beside `builds` and `jobs`; what a row of the answer means stands in it.
+        """
+        with self._counting() as counting:
+            counting.select(query, _since(counting, query))
+            return counting.answer(name, kinds)
 
     def table(self, name: str) -> duckdb.DuckDBPyRelation:
         """One of `builds, jobs, attempts, matches, memory, engines`: rows that count, columns as in `layout`.
