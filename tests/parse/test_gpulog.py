@@ -205,3 +205,27 @@ def test_source_code_and_talk_are_no_samples(outline: Read) -> None:
 def test_sizes_are_whole_bytes(outline: Read) -> None:
     samples: tuple[MemorySample, ...] = outline(MIG.encode()).memory
     assert all(isinstance(one.used, int) and isinstance(one.total, int) for one in samples)
+
+
+@pytest.mark.parametrize(
+    ("name", "process"), [("freemem_mp0.log", ""), ("freemem_mp1.log", "EngineCore pid=1306"), ("same_mp0_none.log", "")]
+)
+def test_an_engine_of_a_real_run_has_the_process_that_its_lines_name(
+    name: str, process: str, corpus: Path, outline: Read
+) -> None:
+    log = outline((corpus / "gpu-runs" / name).read_bytes())
+    assert {start.process for start in log.engines} == {process}
+
+
+def test_a_servers_front_end_is_no_engines_process(outline: Read) -> None:
+    (start,) = outline(
+        b"(APIServer pid=1) INFO 06-19 12:57:29 [utils.py:273] non-default args: {'seed': 1}\n"
+        b"(APIServer pid=1) INFO 06-19 12:57:29 [core.py:113] Initializing a V1 LLM engine (v0.23.0) with config: x\n"
+        b"(EngineCore pid=12) INFO 06-19 12:57:33 [gpu_worker.py:480] Available KV cache memory: 4.0 GiB\n"
+    ).engines
+    assert (start.process, start.line) == ("EngineCore pid=12", 1)
+
+
+def test_a_sample_stands_on_the_line_that_told_it(corpus: Path, outline: Read) -> None:
+    log = outline((corpus / "gpu-runs" / "pytest_freemem_mp0.log").read_bytes())
+    assert [sample.line for sample in log.memory if sample.torch_reserved is not None] == [51]

@@ -14,14 +14,17 @@ from flake_report.model.record import EngineStart
 
 from .gpulines import OUT_OF_MEMORY, EngineFact
 
+_FRONT_END = "APIServer"
+"""A server's process that starts engines and is none."""
+
 
 @dataclass(frozen=True, slots=True)
 class FactAt:
-    """A fact with its line, time and the pid of the vLLM process that told it; empty where none did."""
+    """A fact with its line, time and the vLLM process that told it, such as `EngineCore pid=7`; empty where none did."""
 
     line: int
     at: datetime | None
-    pid: str
+    process: str
     fact: EngineFact
 
 
@@ -33,7 +36,12 @@ class _Engine:
     device: str = ""
     outcome: str = ""
     sizes: dict[str, int] = field(default_factory=dict)
-    processes: set[str] = field(default_factory=set)
+    processes: dict[str, None] = field(default_factory=dict)
+
+    @property
+    def process(self) -> str:
+        """The process that the engine has for its own: the first that spoke and that no server's front end is."""
+        return next((name for name in self.processes if not name.startswith(_FRONT_END)), "")
 
     def learn(self, fact: EngineFact) -> None:
         """The first telling of each thing holds: workers repeat each other."""
@@ -74,14 +82,14 @@ def engine_starts(facts: Iterable[FactAt], session: str, test: str) -> list[tupl
 def _owner(engines: list[_Engine], one: FactAt) -> _Engine | None:
     """The engine of the process that speaks, else the newest, which the process then belongs to."""
     for engine in reversed(engines):
-        if one.pid and one.pid in engine.processes:
+        if one.process and one.process in engine.processes:
             return engine
     if not engines:
         return None
     waiting = [engine for engine in engines if not engine.processes and not engine.outcome]
-    engine = waiting[0] if one.pid and waiting else engines[-1]
-    if one.pid:
-        engine.processes.add(one.pid)
+    engine = waiting[0] if one.process and waiting else engines[-1]
+    if one.process:
+        engine.processes[one.process] = None
     return engine
 
 
@@ -99,5 +107,13 @@ def _adopt(engines: list[_Engine], one: FactAt) -> None:
 
 def _as_start(engine: _Engine, session: str, test: str) -> EngineStart:
     return EngineStart(
-        engine.at, session, test, engine.device, engine.utilization, outcome=engine.outcome, **engine.sizes
+        engine.at,
+        session,
+        test,
+        engine.device,
+        engine.utilization,
+        outcome=engine.outcome,
+        line=engine.line,
+        process=engine.process,
+        **engine.sizes,
     )

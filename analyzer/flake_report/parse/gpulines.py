@@ -97,10 +97,10 @@ def _size(number: str, unit: str) -> int:
     return round(float(number) * _UNITS[unit])
 
 
-def process_of(text: str) -> tuple[str, str]:
-    """Name and pid of the vLLM process that a line is marked with, empty for none."""
+def process_of(text: str) -> str:
+    """The vLLM process that a line is marked with, such as `EngineCore pid=7`; empty for none."""
     found = _PROCESS.search(text)
-    return (found["name"], found["pid"]) if found else ("", "")
+    return f"{found['name']} pid={found['pid']}" if found else ""
 
 
 def logged(text: str) -> bool:

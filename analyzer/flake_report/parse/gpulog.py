@@ -48,7 +48,7 @@ class GpuReader:
     def _see_text(self, text: str, mark: Mark) -> None:
         fact = engine_fact(text)
         if fact is not None:
-            self._facts.append(FactAt(mark.line, mark.at, process_of(text)[1], fact))
+            self._facts.append(FactAt(mark.line, mark.at, process_of(text), fact))
         for reading in readings(text):
             failed = reading.torch is not None or (fact is not None and fact.failed)
             moment = SampleMoment.ERROR if failed else SampleMoment.BEFORE
@@ -82,7 +82,9 @@ class GpuReader:
 def _of_table(one: _At, table: SmiTable, test: str) -> Iterator[MemorySample]:
     for name, device in table.devices.items():
         holders = tuple(device.holders)
-        yield MemorySample(one.at, name, one.when, total=device.total, used=device.used, holders=holders, test=test)
+        yield MemorySample(
+            one.at, name, one.when, total=device.total, used=device.used, holders=holders, test=test, line=one.line
+        )
 
 
 def _of_reading(one: _At, reading: Reading, test: str) -> MemorySample:
@@ -96,4 +98,5 @@ def _of_reading(one: _At, reading: Reading, test: str) -> MemorySample:
         torch_reserved=reading.torch,
         holders=reading.holders,
         test=test,
+        line=one.line,
     )
