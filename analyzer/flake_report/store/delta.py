@@ -18,10 +18,12 @@ from .layout import CONFIGURATION, LAYOUT, LAYOUT_KEY, PARTITIONS, table_schema
 
 
 class DataFile(NamedTuple):
-    """One Parquet file of the table, and how many rows it holds."""
+    """One Parquet file of the table: where it lies, what it holds, its size in bytes, and its name in the log."""
 
     path: str
     rows: int
+    size: int
+    name: str
 
 
 Files: TypeAlias = dict[str, dict[str, list[DataFile]]]
@@ -89,9 +91,9 @@ def files(root: Path, table: DeltaTable) -> Files:
     actions = pa.table(table.get_add_actions(flatten=True))
     found: Files = defaultdict(lambda: defaultdict(list))
     if actions.num_rows:
-        names = ("partition.kind", "partition.week", "path", "num_records")
-        for kind, week, path, rows in sorted(zip(*(actions[name].to_pylist() for name in names), strict=True)):
-            found[kind][week].append(DataFile(str(root / unquote(path)), rows or 0))
+        names = ("partition.kind", "partition.week", "path", "num_records", "size_bytes")
+        for kind, week, path, rows, size in sorted(zip(*(actions[name].to_pylist() for name in names), strict=True)):
+            found[kind][week].append(DataFile(str(root / unquote(path)), rows or 0, size, path))
     return found
 
 
