@@ -42,6 +42,10 @@ class Matcher:
         """Whether the row's message may be broken over lines."""
         return self._prefilters[row].wraps
 
+    def holds_words(self, row: int, text: str) -> bool:
+        """Whether a line has every word of the row's message, so that the message is not broken over lines."""
+        return self._prefilters[row].held_in(text)
+
     def expression(self, row: int) -> re.Pattern[str]:
         """The row's pattern, compiled when it is first needed."""
         if row not in self._expressions:

@@ -54,11 +54,20 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Prefilter:
-    """Texts of which every match holds one. `wraps`: the message may be broken over lines."""
+    """Texts of which every match holds one. `wraps`: the message may be broken over lines.
+
+    `words` are all the words that a match holds, as often as it does, where it begins and ends with one: a line with
+    all of them is not one of several that the message is broken over. Empty where that cannot be told by words.
+    """
 
     texts: tuple[Text, ...]
     caseless: bool
     wraps: bool
+    words: tuple[str, ...] = ()
+
+    def held_in(self, text: str) -> bool:
+        """Whether one line has all that could stand in several."""
+        return bool(self.words) and all(text.count(word) >= self.words.count(word) for word in set(self.words))
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +129,16 @@ def prefilter(pattern: Pattern) -> Prefilter:
         raise PatternError(f"it explodes: its alternatives come to more than {_MOST_TEXTS} texts")
     if pattern.caseless:
         texts = tuple(Text(text.text) for text in texts)
-    return Prefilter(texts, pattern.caseless, breaks(pattern.items))
+    wraps = breaks(pattern.items)
+    return Prefilter(texts, pattern.caseless, wraps, _words(pattern) if wraps else ())
+
+
+def _words(pattern: Pattern) -> tuple[str, ...]:
+    sequence = pieces(pattern.items)
+    first, last = sequence[0], sequence[-1]
+    if pattern.caseless or not (isinstance(first, Token) and first.word and isinstance(last, Token) and last.word):
+        return ()
+    return tuple(piece.text for piece in sequence if isinstance(piece, Token) and piece.word)
 
 
 def _keys(sequence: Sequence[Piece], start: int = 0, depth: int = 0, *, budget: Iterator[int]) -> tuple[_Key, ...]:

@@ -31,11 +31,26 @@ _LONGEST_TEXT = 2000
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A piece of a line in a block: `start` and `stop` are offsets in the block's data."""
+    """A piece of a line in a block: offsets in the block's data."""
 
-    line: int
     start: int
     stop: int
+
+
+class _Page:
+    """A block, and its line numbers: counted only as far as somebody asks, since most nominated lines are nothing."""
+
+    def __init__(self, block: Block) -> None:
+        self.data, self.offset = block.data, block.offset
+        self._line, self._at = block.first_line, 0
+
+    def number(self, at: int) -> int:
+        """The number of the line that holds offset `at`."""
+        if at >= self._at:
+            self._line += self.data.count(b"\n", self._at, at)
+            self._at = at
+            return self._line
+        return self._line - self.data.count(b"\n", at, self._at)
 
 
 class Scan:
@@ -51,61 +66,63 @@ class Scan:
         """Search one block; blocks come in order, and lines that two of them share count once."""
         hits: set[tuple[int, int]] = set()
         self._table.matcher.nominate(block.data, lambda row, end: hits.add((end, row)))
-        line, counted = block.first_line, 0
+        page = _Page(block)
         looked: set[tuple[int, _Place]] = set()
         looks: Counter[int] = Counter()
         for end, row in sorted(hits):
             start = block.data.rfind(b"\n", 0, end) + 1
-            line += block.data.count(b"\n", counted, start)
-            counted = start
-            look = (row, _place(block.data, line, start, end))
-            if look not in looked and looks[line] < _LOOKS_A_LINE:
+            look = (row, _place(block.data, start, end))
+            if look not in looked and looks[start] < _LOOKS_A_LINE:
                 looked.add(look)
-                looks[line] += 1
-                self._look(block, *look)
+                looks[start] += 1
+                self._look(page, *look)
 
     def matches(self) -> tuple[Match, ...]:
         """What was found, in line order: one match a line, the first row that takes it."""
         return tuple(self._found[line] for line in sorted(self._found))
 
-    def _look(self, block: Block, row: int, place: _Place) -> None:
-        known = self._found.get(place.line)
-        if known is not None and known.rank <= row:
+    def _look(self, page: _Page, row: int, place: _Place) -> None:
+        if self._found and self._taken(page.number(place.start), row):
             return
-        text = self._clean(block.data[place.start : place.stop]).strip()
-        wanted = self._table.matcher.expression(row)
+        matcher = self._table.matcher
+        text = self._clean(page.data[place.start : place.stop]).strip()
+        wanted = matcher.expression(row)
         plain = message(text)
         found = None if harmless(plain) else wanted.search(plain) or wanted.search(text)
-        if self._table.matcher.wraps(row) and len(text) <= _WIDEST:
-            self._look_around(block, row, place, 0 if found is None else _told(found))
+        if matcher.wraps(row) and len(text) <= _WIDEST and (found is not None or not matcher.holds_words(row, text)):
+            self._look_around(page, row, place, 0 if found is None else _told(found))
         if found is not None:
-            self._keep(block, row, place, text, found)
+            self._keep(page, row, place, text, found)
 
-    def _look_around(self, block: Block, row: int, place: _Place, told: int) -> None:
+    def _look_around(self, page: _Page, row: int, place: _Place, told: int) -> None:
         """Search the lines around a hit together: the message may be broken over them, and say more than one line."""
-        places = _around(block.data, place)
-        messages = [message(self._clean(block.data[one.start : one.stop])) for one in places]
+        places, hit = _around(page.data, place)
+        messages = [message(self._clean(page.data[one.start : one.stop])) for one in places]
         joined = "\n".join(messages)
         for found in self._table.matcher.expression(row).finditer(joined):
             first, last = joined.count("\n", 0, found.start()), joined.count("\n", 0, found.end())
-            held = range(places[first].line, places[last].line + 1)
-            if place.line in held and len(held) > 1 and _told(found) >= told and not harmless(messages[first]):
-                self._keep(block, row, places[first], " ".join(messages[first : last + 1]), found)
+            if first <= hit <= last and first < last and _told(found) >= told and not harmless(messages[first]):
+                self._keep(page, row, places[first], " ".join(messages[first : last + 1]), found)
                 return
 
-    def _keep(self, block: Block, row: int, place: _Place, text: str, found: re.Match[str]) -> None:
-        known = self._found.get(place.line)
-        if (known is not None and known.rank <= row) or self._kept[row] >= _MOST_OF_A_ROW:
+    def _keep(self, page: _Page, row: int, place: _Place, text: str, found: re.Match[str]) -> None:
+        line = page.number(place.start)
+        if self._kept[row] >= _MOST_OF_A_ROW or self._taken(line, row):
             return
         self._kept[row] += 1
-        self._found[place.line] = Match(
+        self._found[line] = Match(
             signature=self._table.rows[row],
-            line=place.line,
-            offset=block.offset + place.start,
+            line=line,
+            offset=page.offset + place.start,
             text=text[:_LONGEST_TEXT],
             captures=captured(found.groupdict()),
             rank=row,
         )
+
+    def _taken(self, line: int, row: int) -> bool:
+        """Whether the line has a match of this row or of a better one."""
+        known = self._found.get(line)
+        return known is not None and known.rank <= row
 
 
 def _told(found: re.Match[str]) -> int:
@@ -113,7 +130,7 @@ def _told(found: re.Match[str]) -> int:
     return sum(value is not None for value in found.groups())
 
 
-def _place(data: bytes, line: int, start: int, end: int) -> _Place:
+def _place(data: bytes, start: int, end: int) -> _Place:
     """The piece of the line around a hit: what stands between two carriage returns, and not without bounds.
 
     A carriage return lets a tool write over its own text: what was written first is searched as well.
@@ -123,26 +140,25 @@ def _place(data: bytes, line: int, start: int, end: int) -> _Place:
         stop = min(len(data), end + _AFTER)
     start = max(start, end - _BEFORE)
     overwritten = data.find(b"\r", end, stop)
-    return _Place(line, max(start, data.rfind(b"\r", start, end) + 1), overwritten if overwritten >= 0 else stop)
+    return _Place(max(start, data.rfind(b"\r", start, end) + 1), overwritten if overwritten >= 0 else stop)
 
 
-def _around(data: bytes, place: _Place) -> list[_Place]:
-    """The place's whole line with the lines before and after it."""
-    places = [_whole(data, place.line, place.start)]
+def _around(data: bytes, place: _Place) -> tuple[list[_Place], int]:
+    """The place's whole line with the lines before and after it, and how many stand before it."""
+    places = [_whole(data, place.start)]
     while len(places) <= _LINES_BEFORE and places[0].start > 0:
-        places.insert(0, _whole(data, places[0].line - 1, places[0].start - 1))
-    after = 0
-    while after < _LINES_AFTER and places[-1].stop < len(data) - 1:
-        places.append(_whole(data, places[-1].line + 1, places[-1].stop + 1))
-        after += 1
-    return places
+        places.insert(0, _whole(data, places[0].start - 1))
+    before = len(places) - 1
+    while len(places) - before <= _LINES_AFTER and places[-1].stop < len(data) - 1:
+        places.append(_whole(data, places[-1].stop + 1))
+    return places, before
 
 
-def _whole(data: bytes, line: int, at: int) -> _Place:
+def _whole(data: bytes, at: int) -> _Place:
     """The line that holds offset `at`, as far as it is not endless."""
     start = max(data.rfind(b"\n", 0, at) + 1, at - _BEFORE)
     stop = data.find(b"\n", at, at + _AFTER)
-    return _Place(line, start, stop if stop >= 0 else min(len(data), at + _AFTER))
+    return _Place(start, stop if stop >= 0 else min(len(data), at + _AFTER))
 
 
 def match_text(table: SignatureTable, text: str) -> Match | None:
