@@ -73,13 +73,13 @@ def test_a_query_selects_runs(query, expected, three_weeks) -> None:
     assert counted(three_weeks.histories(query)) == expected
 
 
-def test_a_history_crosses_weeks_in_unbroken_streaks(three_weeks) -> None:
+def test_a_history_with_a_failure_is_told_by_week(three_weeks) -> None:
     (history,) = three_weeks.histories(Query(branch="main", test="::a", step="unit"))
     assert history.variant == Variant(TestId("v1.test_x", "a"), "unit", "gpu_1", "")
     (run,) = history.runs
     assert (run.build, run.verdict, run.order) == ("8", RunVerdict.FAILED, 3)  # builds 2, 4, 6 came before it
     assert run.created_at == datetime(2026, 11, 9, tzinfo=UTC)
-    assert history.passes == (Streak(1, 1, 1), Streak(5, 9, 3))
+    assert history.passes == (Streak(1, 1, 1), Streak(5, 5, 1), Streak(7, 9, 2))
 
 
 def test_histories_come_in_order_of_variants(three_weeks) -> None:

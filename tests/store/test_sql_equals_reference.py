@@ -31,9 +31,11 @@ def attempts(make):
     def draw_attempt(draw):
         outcome = draw(st.sampled_from(MOSTLY_FAILED))
         signature, blame = draw(st.sampled_from(BLAMES)) if outcome.bad else ("", "")
+        name = draw(st.sampled_from(FEW_TESTS))
         return make.attempt(
-            draw(st.sampled_from(FEW_TESTS)),
+            name,
             outcome,
+            file=f"tests/{name}.py" if "b" in name else "",
             signature=signature,
             blame=blame,
             number=draw(st.integers(0, 2)),
@@ -100,5 +102,5 @@ def test_every_history_counts_the_same_in_sql_and_in_the_reference(data, query, 
         store = Store.create_or_open(str(Path(folder) / "store"))
         for commit in commits:
             store.ingest(commit)
-        counted = store.histories(query)
-    assert counted == runs.histories([record for commit in commits for record in commit], query)
+        counted = store.fleet(query)
+    assert counted == runs.fleet([record for commit in commits for record in commit], query)

@@ -81,13 +81,15 @@ class History:
     with a pass, no failure, and no attempt in a job that died; `skips` are runs that were only skipped. No streak
     reaches over a told run; passes and skips may interleave. Where there are told runs, all runs of one streak are of
     one week, that of its first build, and streaks of several weeks may interleave: so what was counted by week needs
-    no second look at the attempts.
+    no second look at the attempts. `file` is what the results of the test name, of several files the last by name;
+    empty where they name none.
     """
 
     variant: Variant
     runs: tuple[Run, ...]
     passes: tuple[Streak, ...]
     skips: tuple[Streak, ...] = ()
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from enum import StrEnum
 from flake_report.model.evidence import Build, Job
 from flake_report.model.failure import Blame
 from flake_report.model.query import Glob, Query, contains, of_test
-from flake_report.model.rate import History, Run, RunVerdict, Streak, Variant
+from flake_report.model.rate import Fleet, History, Pool, Run, RunVerdict, Streak, Variant
 from flake_report.model.record import ClassifiedAttempt, JobRecord
 from flake_report.model.results import Outcome
 
@@ -82,7 +82,12 @@ def verdict(attempts: Sequence[Fate]) -> RunVerdict:
 
 
 def histories(records: Sequence[JobRecord], query: Query | None = None) -> tuple[History, ...]:
-    """A history a variant, in order of variants. `records` come in the order in which they were committed.
+    """The histories of `fleet`, alone."""
+    return fleet(records, query).histories
+
+
+def fleet(records: Sequence[JobRecord], query: Query | None = None) -> Fleet:
+    """A history a variant, with builds and pools. `records` come in the order in which they were committed.
 
     Of a job that comes several times the last record counts, and of a build the last word on it.
     """
@@ -91,11 +96,17 @@ def histories(records: Sequence[JobRecord], query: Query | None = None) -> tuple
     builds = {key(record.build): record.build for record in records}
     order = places(_asked_builds(list(builds.values()), asked))
     tried: dict[Variant, dict[BuildKey, list[Tried]]] = defaultdict(lambda: defaultdict(list))
+    pools: dict[tuple[str, str], set[int]] = defaultdict(set)
     for record in jobs.values():
-        if key(record.build) in order:
+        if key(record.build) in order and _asked_job(record.job, asked):
+            pools[record.job.step, record.job.queue].add(order[key(record.build)])
             for variant, each in _asked_attempts(record, asked):
                 tried[variant][key(record.build)].append(each)
-    return tuple(_history(variant, tried[variant], builds, order) for variant in sorted(tried))
+    return Fleet(
+        builds=tuple(builds[each] for each in sorted(order, key=order.__getitem__)),
+        pools=tuple(Pool(*name, tuple(sorted(pools[name]))) for name in sorted(pools)),
+        histories=tuple(_history(variant, tried[variant], builds, order) for variant in sorted(tried)),
+    )
 
 
 def _fate(tried: Tried, *, before_victim: bool) -> Fate:
@@ -123,10 +134,12 @@ def _asked_builds(builds: list[Build], query: Query) -> list[Build]:
     ]
 
 
+def _asked_job(job: Job, query: Query) -> bool:
+    return contains(query.step or "*").matches(job.step) and contains(query.queue or "*").matches(job.queue)
+
+
 def _asked_attempts(record: JobRecord, query: Query) -> Iterator[tuple[Variant, Tried]]:
     job = record.job
-    if not (contains(query.step or "*").matches(job.step) and contains(query.queue or "*").matches(job.queue)):
-        return
     wanted = of_test(query.test or "*")
     for ordinal, each in enumerate(record.attempts):
         test = each.attempt.test
@@ -137,15 +150,17 @@ def _asked_attempts(record: JobRecord, query: Query) -> Iterator[tuple[Variant, 
 
 @dataclass(slots=True)
 class _Streaks:
-    """Plain runs counted since the last told run, and the streaks before it."""
+    """Plain runs since the last told run, by week, and the streaks before it."""
 
     done: list[Streak] = field(default_factory=list)
-    orders: list[int] = field(default_factory=list)
+    orders: dict[str, list[int]] = field(default_factory=dict)
+
+    def add(self, place: int, week: str) -> None:
+        self.orders.setdefault(week, []).append(place)
 
     def close(self) -> None:
-        if self.orders:
-            self.done.append(Streak(self.orders[0], self.orders[-1], len(self.orders)))
-            self.orders = []
+        self.done += (Streak(orders[0], orders[-1], len(orders)) for orders in self.orders.values())
+        self.orders = {}
 
 
 def _history(
@@ -153,20 +168,31 @@ def _history(
 ) -> History:
     told: list[Run] = []
     passes, skips = _Streaks(), _Streaks()
+    judged = {build: (tried, set(fates(tried))) for build, tried in _in_order(runs).items()}
+    plain = all(_plain(seen) for _, seen in judged.values())
     for place, build in sorted((order[each], each) for each in runs):
-        attempts = sorted(runs[build], key=lambda tried: tried.order)
-        seen = set(fates(attempts))
+        attempts, seen = judged[build]
+        week = "" if plain else builds[build].week
         if seen == {Fate.SKIPPED}:
-            skips.orders.append(place)
-        elif seen <= {Fate.SKIPPED, Fate.PASSED}:
-            passes.orders.append(place)
+            skips.add(place, week)
+        elif _plain(seen):
+            passes.add(place, week)
         else:
             passes.close()
             skips.close()
             told.append(_run(variant, builds[build], place, attempts))
     passes.close()
     skips.close()
-    return History(variant, tuple(told), tuple(passes.done), tuple(skips.done))
+    files = [each.classified.attempt.file for tried, _ in judged.values() for each in tried]
+    return History(variant, tuple(told), tuple(passes.done), tuple(skips.done), max(files))
+
+
+def _in_order(runs: dict[BuildKey, list[Tried]]) -> dict[BuildKey, list[Tried]]:
+    return {build: sorted(tried, key=lambda each: each.order) for build, tried in runs.items()}
+
+
+def _plain(seen: set[Fate]) -> bool:
+    return seen <= {Fate.SKIPPED, Fate.PASSED}
 
 
 def _run(variant: Variant, build: Build, place: int, attempts: Sequence[Tried]) -> Run:
@@ -189,5 +215,6 @@ def _run(variant: Variant, build: Build, place: int, attempts: Sequence[Tried]) 
         fingerprint=next((f.classified.attempt.fingerprint for f in failures if f.classified.attempt.fingerprint), ""),
         signature=next((f.classified.signature for f in failures if f.classified.signature), ""),
         agent=(failures or attempts)[0].job.agent,
+        job=(failures or attempts)[0].job.id,
         retry_type=next((retry for retry in retries if retry), None),
     )

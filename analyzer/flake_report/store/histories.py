@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter, itemgetter
@@ -9,8 +10,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from flake_report.model.evidence import RetryType
-from flake_report.model.rate import History, Run, RunVerdict, Streak, Variant
+from flake_report.model.evidence import Build, RetryType
+from flake_report.model.rate import Fleet, History, Pool, Run, RunVerdict, Streak, Variant
 from flake_report.model.results import TestId
 
 _SKIPPED, _PASSED = 0, 1  # the states of runs.sql that streaks are made of
@@ -20,19 +21,43 @@ _SKIPPED, _PASSED = 0, 1  # the states of runs.sql that streaks are made of
 class Counts:
     """What the statements counted. Streaks and told runs come by test and pool, and then in order of builds.
 
-    `tests` and `pools` say what the numbers mean; the other columns are those of the statements.
+    `builds` come in order of places; `tests` and `pools` say what the numbers mean; the other columns are those of the
+    statements.
     """
 
+    builds: pa.Table
     tests: pa.Table
     pools: pa.Table
     streaks: pa.Table
     told: pa.Table
 
 
-def fold(counts: Counts) -> list[History]:
-    """A history a variant, in order of variants."""
+def fold(counts: Counts) -> Fleet:
+    """Every history with what its orders point to."""
+    builds = tuple(_build(row) for row in counts.builds.to_pylist())
+    pools = {
+        pool: Pool(step, queue, tuple(row["place"] for row in rows))
+        for (pool, step, queue), rows in groupby(counts.pools.to_pylist(), key=itemgetter("pool", "step", "queue"))
+    }
+    return Fleet(builds, tuple(pools.values()), tuple(_histories(counts, builds, pools)))
+
+
+def _build(row: dict[str, Any]) -> Build:
+    return Build(
+        row["org"],
+        row["pipeline"],
+        row["build"],
+        row["number"],
+        row["commit"],
+        row["branch"],
+        row["source"],
+        row["created_at"],
+        row["state"],
+    )
+
+
+def _histories(counts: Counts, builds: Sequence[Build], pools: dict[int, Pool]) -> list[History]:
     tests = {row.pop("test"): row for row in counts.tests.to_pylist()}
-    pools = {row.pop("pool"): row for row in counts.pools.to_pylist()}
     streaks, told = _by_variant(counts.streaks), _by_variant(counts.told)
     found = []
     for at in streaks.keys() | told.keys():
@@ -41,9 +66,10 @@ def fold(counts: Counts) -> list[History]:
         found.append(
             History(
                 variant,
-                runs=tuple(_run(variant, row) for row in told.get(at, ())),
+                runs=tuple(_run(variant, row, builds) for row in told.get(at, ())),
                 passes=tuple(_streak(row) for row in plain if row["state"] == _PASSED),
                 skips=tuple(_streak(row) for row in plain if row["state"] == _SKIPPED),
+                file=tests[at[0]]["file"],
             )
         )
     return sorted(found, key=attrgetter("variant"))
@@ -53,21 +79,22 @@ def _by_variant(rows: pa.Table) -> dict[tuple[int, int], list[dict[str, Any]]]:
     return {at: list(mine) for at, mine in groupby(rows.to_pylist(), key=itemgetter("test", "pool"))}
 
 
-def _variant(test: dict[str, str], pool: dict[str, str]) -> Variant:
+def _variant(test: dict[str, str], pool: Pool) -> Variant:
     named = TestId(test["classname"], test["name"], test["apart"])
-    return Variant(named, pool["step"], pool["queue"], test["session_key"])
+    return Variant(named, pool.step, pool.queue, test["session_key"])
 
 
 def _streak(row: dict[str, Any]) -> Streak:
     return Streak(row["first_place"], row["last_place"], row["runs"])
 
 
-def _run(variant: Variant, row: dict[str, Any]) -> Run:
+def _run(variant: Variant, row: dict[str, Any], builds: Sequence[Build]) -> Run:
+    build = builds[row["place"]]
     return Run(
         variant=variant,
-        build=row["build"],
+        build=build.key,
         order=row["place"],
-        created_at=row["created_at"],
+        created_at=build.created_at,
         verdict=RunVerdict(row["verdict"]),
         first_failed=row["first_failed"],
         retried=row["retried"],
@@ -77,4 +104,5 @@ def _run(variant: Variant, row: dict[str, Any]) -> Run:
         signature=row["signature"],
         agent=row["agent"],
         retry_type=RetryType(row["retry_type"]) if row["retry_type"] else None,
+        job=row["job"],
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from pathlib import Path
 
 import duckdb
 import pyarrow as pa
@@ -13,15 +12,17 @@ from deltalake import DeltaTable
 
 from flake_report.errors import FlakeReportError
 from flake_report.model.query import Query
-from flake_report.model.rate import History
+from flake_report.model.rate import Fleet, History
 from flake_report.model.record import IngestCounts, JobRecord
 from flake_report.model.report import Health, Window
 
 from .commit import commit
-from .delta import create_or_open_table, files, located, open_table, unreadable
-from .duck import Counting
+from .counting import Counting
+from .delta import create_or_open_table, files, open_table, unreadable
+from .duck import Duck
 from .histories import fold
 from .layout import TABLES
+from .root import Root, located
 
 _BATCH = 100_000  # rows and kilobytes of text in one commit, counted together
 
@@ -32,7 +33,7 @@ class Store:
     All questions to one object see one state: that of its making, or after its own last ingest.
     """
 
-    def __init__(self, root: Path, table: DeltaTable) -> None:
+    def __init__(self, root: Root, table: DeltaTable) -> None:
         """Use `open` or `create_or_open`, which look at what is there first."""
         self._root = root
         self._table = table
@@ -63,11 +64,15 @@ class Store:
             builds |= {(record.build.org, record.build.pipeline, record.build.key) for record in batch}
         return IngestCounts(**{**counts, "builds": len(builds)})
 
-    def histories(self, query: Query) -> tuple[History, ...]:
-        """A history for each variant that the query selects, in order of variants."""
+    def fleet(self, query: Query) -> Fleet:
+        """A history for each variant that the query selects, in order of variants, with their builds and pools."""
         with self._counting() as counting:
             counting.select(query, _since(counting, query))
-            return tuple(fold(counting.histories(query.test)))
+            return fold(counting.histories(query.test))
+
+    def histories(self, query: Query) -> tuple[History, ...]:
+        """The histories of `fleet`, alone."""
+        return self.fleet(query).histories
 
     def health(self, query: Query) -> Health:
         """What there is of the builds and jobs that the query selects, whatever their tests."""
@@ -108,8 +113,8 @@ class Store:
     def _counting(self) -> Iterator[Counting]:
         """A look at the files of this state; a file that is gone or damaged is the user's to mend."""
         try:
-            yield Counting(files(self._root, self._table))
-        except (duckdb.IOException, duckdb.InvalidInputException) as error:
+            yield Counting(files(self._root, self._table), Duck())
+        except Duck.damage as error:
             raise unreadable(self._root, error) from error
 
 

@@ -13,6 +13,6 @@ WITH aged AS (
   ) AS reached_at
   FROM asked
 )
-SELECT org, pipeline, build, created_at,
+SELECT org, pipeline, build, number, "commit", branch, source, created_at, state, week,
   row_number() OVER (ORDER BY reached_at, org, pipeline, number NULLS LAST, created_at, build) - 1 AS place
 FROM reached

@@ -45,7 +45,10 @@ WITH placed AS (
     min_by(signature, nth) FILTER (WHERE fate = 'victim' AND signature <> '') AS victim_signature,
     min_by(agent, nth) FILTER (WHERE fate = 'failed') AS own_agent,
     min_by(agent, nth) FILTER (WHERE fate = 'victim') AS victim_agent,
-    min_by(agent, nth) AS first_agent
+    min_by(agent, nth) AS first_agent,
+    min_by(job, nth) FILTER (WHERE fate = 'failed') AS own_job,
+    min_by(job, nth) FILTER (WHERE fate = 'victim') AS victim_job,
+    min_by(job, nth) AS first_job
   FROM judged
   GROUP BY test, pool, place
 )
@@ -64,5 +67,6 @@ SELECT test, pool, place,
   coalesce(CASE WHEN failed > 0 THEN own_fingerprint ELSE victim_fingerprint END, '') AS fingerprint,
   coalesce(CASE WHEN failed > 0 THEN own_signature ELSE victim_signature END, '') AS signature,
   CASE WHEN failed > 0 THEN own_agent WHEN victims > 0 THEN victim_agent ELSE first_agent END AS agent,
+  CASE WHEN failed > 0 THEN own_job WHEN victims > 0 THEN victim_job ELSE first_job END AS job,
   retry_type
 FROM summed
