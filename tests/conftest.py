@@ -17,6 +17,9 @@ settings.load_profile("steady")
 ROOT = Path(__file__).resolve().parent.parent
 CORPUS = ROOT.parent / "shared" / "corpus"
 
+# No test asks a cloud for credentials: what opens an address finds them in its environment or goes without.
+os.environ |= {"AWS_EC2_METADATA_DISABLED": "true", "AWS_EC2_METADATA_SERVICE_ENDPOINT": "http://127.0.0.1:9"}
+
 
 @pytest.fixture(scope="session")
 def corpus() -> Path:
