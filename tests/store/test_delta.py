@@ -76,8 +76,14 @@ def test_the_layout_and_the_checkpoints_are_set_in_the_table_itself(tmp_path: Pa
     assert table.metadata().partition_columns == ["kind", "week"]
 
 
-def test_an_address_is_refused() -> None:
-    assert "s3://bucket/store: is an address" in refusal(Store.open, "s3://bucket/store")
+@pytest.mark.parametrize(
+    "address",
+    ["ftp://host/store", "s3://", "s3:///store", "s3://user:secret@bucket/store", "s3://bucket/store?x=1", "gs//b://c"],
+)
+def test_what_can_be_no_address_is_refused_before_anybody_is_asked(address: str) -> None:
+    assert refusal(Store.open, address) == (
+        f"store {address}: is no address of a store; name a folder, or s3://BUCKET/FOLDER (gs, az alike)"
+    )
 
 
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
