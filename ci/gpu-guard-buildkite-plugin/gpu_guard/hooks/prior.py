@@ -1,0 +1,130 @@
+"""Before the command: check the GPUs, wait, hand over the settings and the recorder."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Optional
+
+from gpu_guard import guard
+from gpu_guard.options import Options, OptionsError, from_environment
+
+from .luggage import FOLDER, pack, write_env
+from .place import LIST, Place, place
+from .shell import add_to_env_file, exports
+
+RECORD = "GPU_GUARD_RECORD"
+"""The recorder's own switch: a folder. Where the step sets it, the step says where recordings go."""
+
+STATE = "GPU_GUARD_STATE"
+"""The variable that names the file in which the first hook tells the last one what it saw."""
+
+IDENTITY = (
+    "BUILDKITE_AGENT_META_DATA_QUEUE", "BUILDKITE_AGENT_NAME", "BUILDKITE_BRANCH", "BUILDKITE_BUILD_NUMBER",
+    "BUILDKITE_COMMIT", "BUILDKITE_JOB_ID", "BUILDKITE_LABEL", "BUILDKITE_ORGANIZATION_SLUG", "BUILDKITE_PARALLEL_JOB",
+    "BUILDKITE_PARALLEL_JOB_COUNT", "BUILDKITE_PIPELINE_SLUG", "BUILDKITE_RETRY_COUNT", "BUILDKITE_STEP_KEY",
+)  # fmt: skip
+"""What the recorder writes down of the job: nothing in it is secret."""
+
+_OURS = "GPU_GUARD_"
+
+
+def run(environ: Mapping[str, str], target: str) -> int:
+    """Decide, and write what is to be exported into the file `target`; the exit status of the hook."""
+    try:
+        options = from_environment(environ)
+    except OptionsError as error:
+        _refused("the options of this step are not right", error.mistakes)
+        return guard.WRONG
+    checkout = Path(environ.get("BUILDKITE_BUILD_CHECKOUT_PATH") or Path.cwd())
+    decision = guard.check(
+        profile=options.profile,
+        profiles_file=None if options.profiles_file is None else checkout / options.profiles_file,
+        utilization=options.utilization,
+        min_free=options.min_free,
+        wait=options.wait,
+        on_contention=options.on_contention,
+        on_no_gpu=options.on_no_gpu,
+        clean_own_leftovers=options.clean_own_leftovers,
+        environ=environ,
+        say=say,
+    )
+    if decision.exit_status:
+        _refused(decision.sentences[0], decision.sentences[1:])
+        return decision.exit_status
+    for sentence in decision.sentences:
+        say(sentence)
+    variables = dict(decision.settings)
+    if options.record and RECORD not in environ:
+        variables.update(_recording(environ, checkout, options, variables))
+    own = [name for name in environ if name in IDENTITY or (name.startswith(_OURS) and name not in (*variables, LIST))]
+    variables[LIST] = " ".join([*variables, *own]) or LIST
+    variables[STATE] = _keep(options, checkout, None if decision.before is None else decision.before.as_data())
+    Path(target).write_text(exports(variables), encoding="utf-8")
+    return 0
+
+
+def say(sentence: str) -> None:
+    """One line of the job's log, at once."""
+    sys.stdout.write(f"gpu-guard: {sentence}\n")
+    sys.stdout.flush()
+
+
+def _refused(verdict: str, reasons: tuple[str, ...] | list[str]) -> None:
+    sys.stdout.write("^^^ +++\n")  # the log opens here by itself
+    for sentence in (verdict, *reasons):
+        say(sentence)
+
+
+def _recording(
+    environ: Mapping[str, str], checkout: Path, options: Options, settings: Mapping[str, str]
+) -> dict[str, str]:
+    """Variables by which the tests are recorded; none where that cannot be, and the log says why."""
+    where = place(environ, str(checkout), options.checkout_in_container)
+    if where.checkout is None:
+        say(
+            f"the tests run unrecorded: nothing says where the {where.plugin} plugin's container sees the checkout: "
+            "checkout-in-container tells it"
+        )
+        return {}
+    try:
+        folder = pack(checkout)
+        inside = f"{where.checkout.rstrip('/')}/{FOLDER}"
+        found = {RECORD: f"{inside}/record"}
+        write_env(folder, {**settings, **found}, f"{inside}/lib")
+        own = environ.get("PYTHONPATH")
+        found["PYTHONPATH"] = f"{inside}/lib:{own}" if own else f"{inside}/lib"
+        _hand_over(environ, where, {**settings, **found}, inside)
+    except OSError as error:
+        say(f"the tests run unrecorded: {error}")
+        return {}
+    return found
+
+
+def _hand_over(environ: Mapping[str, str], where: Place, variables: Mapping[str, str], inside: str) -> None:
+    """Let the variables into the container, where the pipeline lets them in, and say what it does not let in."""
+    in_file = [name for name in variables if name != "PYTHONPATH"]  # an image's own PYTHONPATH must not be lost
+    file = environ.get("BUILDKITE_ENV_FILE")
+    if where.env_file and file:
+        add_to_env_file(Path(file), variables, in_file)
+    shell = f"{inside}/env"
+    lacking = where.lacks(variables, in_file if file else [])
+    if lacking and f"{FOLDER}/env" not in environ.get("BUILDKITE_COMMAND", ""):
+        say(
+            f"the {where.plugin} plugin does not hand {', '.join(lacking)} to the container: name them under its "
+            f"`environment`, or begin the command with `[ ! -f {shell} ] || . {shell};`"
+        )
+
+
+def _keep(options: Options, checkout: Path, before: Optional[dict[str, Any]]) -> str:
+    """A file for the last hook, outside the checkout: what lies there the job may change."""
+    state = {"before": before, "started": time.time(), "annotate": options.annotate, "checkout": str(checkout)}
+    handle, path = tempfile.mkstemp(prefix="gpu-guard-", suffix=".json")
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        json.dump(state, file)
+    return path
