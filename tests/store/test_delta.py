@@ -53,9 +53,9 @@ def test_a_delta_table_of_something_else_is_refused(action, tmp_path: Path) -> N
 def test_a_store_of_a_newer_layout_is_refused(action, tmp_path: Path) -> None:
     path = str(tmp_path / "store")
     Store.create_or_open(path)
-    DeltaTable(path).alter.set_table_properties({"flake-report.layout": "2"}, raise_if_not_exists=False)
+    DeltaTable(path).alter.set_table_properties({"flake-report.layout": "3"}, raise_if_not_exists=False)
     assert refusal(action, path) == (
-        f"store {path}: has layout 2, this flake-report reads 1; install a newer flake-report"
+        f"store {path}: has layout 3, this flake-report reads 2; install a newer flake-report"
     )
 
 
@@ -72,7 +72,11 @@ def test_a_store_whose_making_was_cut_short_is_made_again(tmp_path: Path) -> Non
 def test_the_layout_and_the_checkpoints_are_set_in_the_table_itself(tmp_path: Path) -> None:
     Store.create_or_open(str(tmp_path))
     table = DeltaTable(tmp_path)
-    assert table.metadata().configuration == {"delta.checkpointInterval": "10", "flake-report.layout": "1"}
+    assert table.metadata().configuration == {
+        "delta.checkpointInterval": "10",
+        "delta.deletedFileRetentionDuration": "interval 1 days",
+        "flake-report.layout": "2",
+    }
     assert table.metadata().partition_columns == ["kind", "week"]
 
 

@@ -13,17 +13,17 @@ import secrets
 import time
 from collections import defaultdict
 from collections.abc import Sequence
-from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow as pa
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
-from flake_report.errors import FlakeReportError
+from flake_report.errors import FlakeReportError, reason
 from flake_report.model.record import JobRecord
 
-from .delta import first_line
 from .layout import TABLES
+from .root import Root
 from .rows import table_of
 from .transaction import committed, discard, write_file
 
@@ -37,8 +37,15 @@ Rows = dict[tuple[str, str], pa.Table]
 """(kind, week) to the rows that lie there."""
 
 
-def commit(root: Path, table: DeltaTable, records: Sequence[JobRecord]) -> dict[str, int]:
-    """Add all rows of these jobs, each given once, in one commit; answers how many rows of each kind.
+class Committed(NamedTuple):
+    """The number of a commit, and how many rows of each kind it brought."""
+
+    version: int
+    rows: dict[str, int]
+
+
+def commit(root: Root, table: DeltaTable, records: Sequence[JobRecord]) -> Committed:
+    """Add all rows of these jobs, each given once, in one commit.
 
     `table` is then at the state with these rows in it. Raises `FlakeReportError` where the folder cannot be written.
     """
@@ -60,9 +67,10 @@ def commit(root: Path, table: DeltaTable, records: Sequence[JobRecord]) -> dict[
             raise FlakeReportError(f"store {root}: is too busy, {_TRIES} tries failed; ingest again later")
     except (OSError, DeltaError) as error:
         raise FlakeReportError(
-            f"store {root}: cannot be written ({first_line(error)}); mend that and ingest again"
+            f"store {root}: cannot be written ({reason(error)}); mend that and ingest again"
         ) from error
-    return {kind: sum(part.num_rows for place, part in rows.items() if place[0] == kind) for kind in TABLES}
+    counts = {kind: sum(part.num_rows for place, part in rows.items() if place[0] == kind) for kind in TABLES}
+    return Committed(version, counts)
 
 
 def _rows(records: Sequence[JobRecord]) -> Rows:

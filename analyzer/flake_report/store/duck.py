@@ -23,12 +23,16 @@ class Duck:
         self._connection.execute("SET preserve_insertion_order = false")
 
     def show(self, view: str, kind: str, files: Sequence[DataFile]) -> None:
-        columns = ", ".join(f'"{column}"' for column in TABLES[kind])
         if files:
             paths = [file.path for file in files]
             rows = self._connection.read_parquet(paths, filename=True, hive_partitioning=False, union_by_name=True)
         else:
             rows = self._connection.from_arrow(file_schema(kind).append(_FILE_NAME).empty_table())
+        held = set(rows.columns)
+        columns = ", ".join(
+            f'"{name}"' if name in held else f'CAST(NULL AS {_TYPES[typed]}) AS "{name}"'
+            for name, typed in TABLES[kind].items()
+        )
         rows.project(f"{columns}, {_WEEK} AS week").create_view(view, replace=True)
 
     def make(self, name: str, query: str) -> None:
@@ -47,6 +51,15 @@ class Duck:
     def relation(self, query: str) -> duckdb.DuckDBPyRelation:
         return self._connection.sql(query)
 
+
+_TYPES = {
+    pa.string(): "TEXT",
+    pa.int64(): "BIGINT",
+    pa.float64(): "DOUBLE",
+    pa.bool_(): "BOOLEAN",
+    pa.timestamp("us", tz="UTC"): "TIMESTAMPTZ",
+}
+"""For columns that files of an older program lack."""
 
 _FILE_NAME = pa.field("filename", pa.string())
 _WEEK = "regexp_extract(filename, '.*/week=([^/]*)/[^/]*$', 1)"

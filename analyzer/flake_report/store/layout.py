@@ -19,15 +19,23 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-LAYOUT = 1
-"""Raised when an older program would misread the store; adding a nullable column does not raise it."""
+LAYOUT = 2
+"""Raised when an older program would misread the store, or when the table itself must be changed (see `upgrade`);
+adding a nullable column does neither: rows of before have none, which reads as null.
+
+1: the first. 2: names of merged files are kept for a day instead of a week, as they stand in every checkpoint.
+"""
 
 LAYOUT_KEY = "flake-report.layout"
 """The table property that holds the layout's version; a Delta table without it is somebody else's."""
 
 PARTITIONS = ("kind", "week")
 
-CONFIGURATION = {"delta.checkpointInterval": "10", LAYOUT_KEY: str(LAYOUT)}
+CONFIGURATION = {
+    "delta.checkpointInterval": "10",
+    "delta.deletedFileRetentionDuration": "interval 1 days",
+    LAYOUT_KEY: str(LAYOUT),
+}
 
 _TEXT, _INT, _REAL, _BOOL = pa.string(), pa.int64(), pa.float64(), pa.bool_()
 _TIME = pa.timestamp("us", tz="UTC")

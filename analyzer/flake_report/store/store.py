@@ -9,20 +9,26 @@ from datetime import datetime, timedelta
 import duckdb
 import pyarrow as pa
 from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError
 
-from flake_report.errors import FlakeReportError
+from flake_report.errors import FlakeReportError, reason
 from flake_report.model.query import Query
 from flake_report.model.rate import Fleet, History
 from flake_report.model.record import IngestCounts, JobRecord
 from flake_report.model.report import Health, Window
+from flake_report.model.upkeep import Check, Compacted, StoreInfo, Vacuumed
 
 from .commit import commit
+from .compaction import EVERY, Pile, compact, due, worthwhile
 from .counting import Counting
-from .delta import create_or_open_table, files, open_table, unreadable
+from .delta import Files, create_or_open_table, files, open_table, unreadable
 from .duck import Duck
 from .histories import fold
 from .layout import TABLES
 from .root import Root, located
+from .upgrade import upgrade
+from .upkeep import RETENTION, info, vacuum
+from .verify import verify
 
 _BATCH = 100_000  # rows and kilobytes of text in one commit, counted together
 
@@ -50,17 +56,25 @@ class Store:
         root = located(path)
         return cls(root, create_or_open_table(root))
 
+    @staticmethod
+    def upgrade(path: str) -> tuple[str, ...]:
+        """Make a store of an older layout one of today's; answers the steps that it took, none for one of today's."""
+        return upgrade(located(path))
+
     def ingest(self, records: Iterable[JobRecord]) -> IngestCounts:
         """Add jobs, in commits of bounded size; all rows of a job appear together, and replace what it had before.
 
-        What is committed stays when a later record fails. Raises `FlakeReportError` where the folder cannot be
-        written.
+        What is committed stays when a later record fails. Small files are merged on the way (see `compaction`).
+        Raises `FlakeReportError` where the store cannot be written.
         """
         counts: dict[str, int] = dict.fromkeys(TABLES, 0)
         builds: set[tuple[str, str, str]] = set()
         for batch in _batches(records):
-            for kind, rows in commit(self._root, self._table, batch).items():
+            done = commit(self._root, self._table, batch)
+            for kind, rows in done.rows.items():
                 counts[kind] += rows
+            if done.version % EVERY == 0:
+                self._compact(due(self._files()), across_weeks=False)
             builds |= {(record.build.org, record.build.pipeline, record.build.key) for record in batch}
         return IngestCounts(**{**counts, "builds": len(builds)})
 
@@ -108,6 +122,51 @@ class Store:
             raise FlakeReportError(f"table {name}: unknown; the store has {', '.join(TABLES)}")
         with self._counting() as counting:
             return counting.table(name)
+
+    def compact(self) -> Compacted:
+        """Merge all small files, and leave out all rows that newer ingests replaced. Nobody else has to wait."""
+        with self._reading():
+            piles = worthwhile(self._files())
+        return self._compact(piles, across_weeks=True)
+
+    def vacuum(self, hours: int = RETENTION) -> Vacuumed:
+        """Take away files that no commit has named for so many hours; see `upkeep`."""
+        with self._writing("cleaned"):
+            return vacuum(self._root, self._table, hours=hours)
+
+    def verify(self) -> tuple[Check, ...]:
+        """What the store promises, each promise with what breaks it."""
+        with self._reading():
+            return verify(self._root, self._table)
+
+    def info(self) -> StoreInfo:
+        """The store in numbers."""
+        with self._reading():
+            return info(self._root, self._table)
+
+    def _compact(self, piles: Sequence[Pile], *, across_weeks: bool) -> Compacted:
+        with self._reading(), self._writing("compacted"):
+            return compact(self._root, self._table, piles, across_weeks=across_weeks)
+
+    def _files(self) -> Files:
+        return files(self._root, self._table)
+
+    @contextmanager
+    def _writing(self, done: str) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, DeltaError) as error:
+            raise FlakeReportError(
+                f"store {self._root}: cannot be {done} ({reason(error)}); its rows are safe, mend that and try again"
+            ) from error
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """A file that is gone or damaged is the user's to mend."""
+        try:
+            yield
+        except Duck.damage as error:
+            raise unreadable(self._root, error) from error
 
     @contextmanager
     def _counting(self) -> Iterator[Counting]:

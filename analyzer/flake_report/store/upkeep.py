@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from deltalake import DeltaTable
 
 from flake_report.model.upkeep import StoreInfo, TableSize, Vacuumed
@@ -13,8 +12,13 @@ from .layout import LAYOUT_KEY, TABLES
 from .root import Root
 from .superseded import Superseded
 
-RETENTION = 168
+RETENTION = 24
 """Hours for which files are kept that no commit names any more: a reader may still be at an older state."""
+
+_READERS = """
+SELECT parser_version AS parser, signatures_version AS signatures, fingerprint_version AS fingerprint, count(*) AS jobs
+FROM stored_jobs GROUP BY ALL ORDER BY jobs DESC, parser, signatures, fingerprint
+"""
 
 
 def info(root: Root, table: DeltaTable) -> StoreInfo:
@@ -32,10 +36,7 @@ def info(root: Root, table: DeltaTable) -> StoreInfo:
         )
     duck = Duck()
     duck.show("stored_jobs", "jobs", [file for week in found.get("jobs", {}).values() for file in week])
-    names = ("parser_version", "signatures_version", "fingerprint_version")
-    readers = duck.answer(
-        f"SELECT {', '.join(names)}, count(*) AS jobs FROM stored_jobs GROUP BY ALL ORDER BY jobs DESC, {', '.join(names)}"  # noqa: S608
-    ).to_pylist()
+    readers = duck.answer(_READERS).to_pylist()
     unnamed = vacuum(root, table, hours=0, dry_run=True)
     return StoreInfo(
         path=str(root),
@@ -43,7 +44,7 @@ def info(root: Root, table: DeltaTable) -> StoreInfo:
         version=table.version(),
         tables=sizes,
         weeks=tuple(sorted({week for weeks in found.values() for week in weeks})),
-        readers={(row[names[0]], row[names[1]], row[names[2]]): row["jobs"] for row in readers},
+        readers={(row["parser"], row["signatures"], row["fingerprint"]): row["jobs"] for row in readers},
         unnamed=unnamed.files,
         unnamed_size=unnamed.size,
     )

@@ -6,6 +6,7 @@ The statements are DuckDB's own, not those that count: a mistake in those must s
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from deltalake import DeltaTable
 
@@ -22,51 +23,87 @@ _OF_JOBS = tuple(kind for kind in TABLES if kind not in ("builds", "jobs"))
 _SHOWN = 20
 """Cases that are named of one broken promise."""
 
-PROMISES = {
-    "the job of every row exists": [
-        f"SELECT DISTINCT '{kind}: job ' || r.job FROM stored_{kind} r"  # noqa: S608 - names are our own
-        " WHERE NOT EXISTS (FROM stored_jobs j WHERE j.job = r.job)"
-        for kind in _OF_JOBS
-    ],
-    "the build of every job exists": [
-        "SELECT DISTINCT 'jobs: build ' || concat_ws('/', j.org, j.pipeline, j.build) FROM stored_jobs j WHERE NOT EXISTS"
-        " (FROM stored_builds b WHERE b.org = j.org AND b.pipeline = j.pipeline AND b.build = j.build)"
-    ],
-    "a build lies in the week of its creation": [
-        "SELECT concat_ws(' ', 'builds: build', build, 'of', created_at, 'lies in', week) FROM stored_builds"
-        " WHERE strftime(created_at, '%G-W%V') <> week"
-    ],
-    "a row lies in the week of its job": [
-        f"SELECT DISTINCT concat_ws(' ', '{kind}: job', r.job, 'of', j.week, 'has rows in', r.week)"  # noqa: S608
-        f" FROM stored_{kind} r JOIN stored_jobs j ON j.ingest = r.ingest WHERE j.week <> r.week"
-        for kind in _OF_JOBS
-    ],
-    "each ingest of a job has a commit of its own": [
-        "SELECT concat_ws(' ', 'jobs: job', job, 'twice in commit', commit_version) FROM stored_jobs"
-        " GROUP BY job, commit_version HAVING count(*) > 1",
-        "SELECT concat_ws(' ', 'jobs: job', job, 'in commit', commit_version, 'of', {version}) FROM stored_jobs"
-        " WHERE commit_version IS NULL OR commit_version NOT BETWEEN 1 AND {version}",
-    ],
-    "no superseded row is seen": [
-        "SELECT 'builds: build ' || concat_ws('/', v.org, v.pipeline, v.build) FROM seen_builds v JOIN stored_builds s"
-        " ON s.org = v.org AND s.pipeline = v.pipeline AND s.build = v.build"
-        " GROUP BY ALL HAVING count(DISTINCT v.ingest) <> 1 OR any_value(v.ingest) <> arg_max(s.ingest, s.commit_version)",
-        *(
-            f"SELECT DISTINCT '{kind}: job ' || v.job FROM seen_{kind} v JOIN"  # noqa: S608
-            " (SELECT job, arg_max(ingest, commit_version) AS newest FROM stored_jobs GROUP BY job) s"
-            " ON s.job = v.job WHERE s.newest <> v.ingest"
-            for kind in ("jobs", *_OF_JOBS)
-        ),
-        "SELECT 'jobs: job ' || job FROM seen_jobs GROUP BY job HAVING count(*) > 1",
-    ],
-    "no row that counts is missed": [
-        f"SELECT DISTINCT '{kind}: job ' || r.job FROM stored_{kind} r JOIN"  # noqa: S608
-        " (SELECT job, arg_max(ingest, commit_version) AS newest FROM stored_jobs GROUP BY job) s"
-        f" ON s.newest = r.ingest WHERE NOT EXISTS (FROM seen_{kind} v WHERE v.ingest = r.ingest)"
-        for kind in ("jobs", *_OF_JOBS)
-    ],
-}
-"""What must hold, and statements that answer one line a case where it does not."""
+
+class Promise(NamedTuple):
+    """What must hold, and a statement that answers one line a case where it does not; it is asked of each kind."""
+
+    says: str
+    query: str
+    kinds: tuple[str, ...] = ("",)
+
+
+_NEWEST = "(SELECT job, arg_max(ingest, commit_version) AS ingest FROM stored_jobs GROUP BY job)"
+
+PROMISES = (
+    Promise(
+        "the job of every row exists",
+        """
+        SELECT DISTINCT '{kind}: job ' || r.job FROM stored_{kind} r
+        WHERE NOT EXISTS (FROM stored_jobs j WHERE j.job = r.job)
+        """,
+        _OF_JOBS,
+    ),
+    Promise(
+        "the build of every job exists",
+        """
+        SELECT DISTINCT 'jobs: build ' || concat_ws('/', j.org, j.pipeline, j.build) FROM stored_jobs j
+        WHERE NOT EXISTS (
+          FROM stored_builds b WHERE b.org = j.org AND b.pipeline = j.pipeline AND b.build = j.build
+        )
+        """,
+    ),
+    Promise(
+        "a build lies in the week of its creation",
+        """
+        SELECT concat_ws(' ', 'builds: build', build, 'of', created_at, 'lies in', week) FROM stored_builds
+        WHERE strftime(created_at, '%G-W%V') <> week
+        """,
+    ),
+    Promise(
+        "a row lies in the week of its job",
+        """
+        SELECT DISTINCT concat_ws(' ', '{kind}: job', r.job, 'of', j.week, 'has rows in', r.week)
+        FROM stored_{kind} r JOIN stored_jobs j ON j.ingest = r.ingest
+        WHERE j.week <> r.week
+        """,
+        _OF_JOBS,
+    ),
+    Promise(
+        "each ingest of a job has a commit of its own",
+        """
+        SELECT concat_ws(' ', 'jobs: job', job, 'comes twice in commit', commit_version) FROM stored_jobs
+        GROUP BY job, commit_version HAVING count(*) > 1
+        UNION ALL
+        SELECT concat_ws(' ', 'jobs: job', job, 'names a commit that is not there') FROM stored_jobs
+        WHERE commit_version IS NULL OR commit_version NOT BETWEEN 1 AND {version}
+        """,
+    ),
+    Promise(
+        "of each job and each build one ingest is seen",
+        """
+        SELECT 'jobs: job ' || job FROM seen_jobs GROUP BY job HAVING count(*) > 1
+        UNION ALL
+        SELECT 'builds: build ' || concat_ws('/', org, pipeline, build) FROM seen_builds
+        GROUP BY org, pipeline, build HAVING count(*) > 1
+        """,
+    ),
+    Promise(
+        "no superseded row is seen",
+        """
+        SELECT DISTINCT '{kind}: job ' || v.job FROM seen_{kind} v JOIN {newest} n ON n.job = v.job
+        WHERE n.ingest <> v.ingest
+        """,
+        ("jobs", *_OF_JOBS),
+    ),
+    Promise(
+        "no row that counts is missed",
+        """
+        SELECT DISTINCT '{kind}: job ' || r.job FROM stored_{kind} r JOIN {newest} n ON n.ingest = r.ingest
+        WHERE NOT EXISTS (FROM seen_{kind} v WHERE v.ingest = r.ingest)
+        """,
+        ("jobs", *_OF_JOBS),
+    ),
+)
 
 
 def verify(root: Root, table: DeltaTable) -> tuple[Check, ...]:
@@ -76,10 +113,7 @@ def verify(root: Root, table: DeltaTable) -> tuple[Check, ...]:
     if whole.broken:
         return (whole,)
     duck = _everything(found)
-    return whole, *(
-        Check(promise, tuple(line for query in queries for line in _lines(duck, query, table.version())))
-        for promise, queries in PROMISES.items()
-    )
+    return whole, *(Check(promise.says, tuple(_broken(duck, promise, table.version()))) for promise in PROMISES)
 
 
 def _damage(root: Root, found: Files) -> Iterator[str]:
@@ -113,6 +147,7 @@ def _everything(found: Files) -> Duck:
     return duck
 
 
-def _lines(duck: Duck, query: str, version: int) -> list[str]:
-    answer = duck.answer(f"{query.format(version=version)} LIMIT {_SHOWN}")
-    return sorted(answer.column(0).to_pylist())
+def _broken(duck: Duck, promise: Promise, version: int) -> Iterator[str]:
+    for kind in promise.kinds:
+        query = promise.query.format(kind=kind, version=version, newest=_NEWEST)
+        yield from sorted(duck.answer(f"FROM ({query}) LIMIT {_SHOWN}").column(0).to_pylist())
