@@ -16,13 +16,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Optional
+from typing import NamedTuple, Optional
 
-from . import probe
+from . import leftovers, probe
 from .budget import GIB, Verdict, Want
-from .memory import Meter, open_meter
+from .memory import Meter, NoMeter, open_briefly
+from .memory.visible import HIDING
 from .probe import Snapshot
 from .profiles import Profile, ProfileError, pick
 from .settings import exported
@@ -40,7 +41,7 @@ class Decision:
     """What comes of a check; the fields are told above."""
 
     exit_status: int
-    sentences: tuple[str, ...]
+    sentences: tuple[str, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
     before: Optional[Snapshot] = None
 
@@ -57,10 +58,13 @@ def check(
     environ: Mapping[str, str] = os.environ,
     profiles_file: Optional[Path] = None,
     say: Callable[[str], None] = print,
-    open_meter: Callable[[Mapping[str, str]], Meter] = open_meter,
+    open_meter: Callable[[Mapping[str, str]], Meter] = open_briefly,
     time: Time = REAL_TIME,
 ) -> Decision:
-    """Decide. `min_free` is in GiB of each card, `wait` in seconds."""
+    """Decide.
+
+    `min_free` is in GiB of each card, `wait` in seconds, `on_contention` refuse or warn, `on_no_gpu` refuse or pass.
+    """
     try:
         chosen = None if profile is None else pick(profile, profiles_file)
     except ProfileError as error:
@@ -68,49 +72,75 @@ def check(
     if chosen is not None and utilization is not None and chosen.floor is not None and utilization < chosen.floor:
         words = f"utilization {utilization} is below {chosen.floor}, the floor of profile {chosen.name!r}"
         return Decision(WRONG, (words,))
-    want = _want(chosen, utilization, min_free)
+    free = round((min_free or 0.0) * GIB)
+    want = Want(utilization, min_free=free) if chosen is None else chosen.want(utilization, free)
+    asked = _Asked(chosen, profiles_file, want)
     meter = open_meter(environ)
     try:
         if not meter.devices:
-            return _without_gpu(meter.source, chosen, want, on_no_gpu)
+            return _without_gpu(meter, asked, environ, refuse=on_no_gpu == "refuse")
+        if meter.order_is_unsure:
+            say("unlike GPUs: CUDA may count them otherwise than here; CUDA_DEVICE_ORDER=PCI_BUS_ID makes it sure")
+        if clean_own_leftovers:
+            leftovers.clean(environ, _holders(probe.take(meter)), say)
         waited = until_free(lambda: probe.take(meter), want, limit=wait, say=say, time=time)
     finally:
         meter.close()
-    return _decided(waited, chosen, want, warn=on_contention == "warn")
+    return _decided(waited, asked, environ, refuse=on_contention == "refuse")
 
 
 def take(environ: Mapping[str, str] = os.environ) -> Optional[Snapshot]:
     """A snapshot of now; None where no GPU is visible, or its driver gives no reading."""
-    meter = open_meter(environ)
+    meter = open_briefly(environ)
     try:
         return probe.take(meter) if meter.devices else None
     finally:
         meter.close()
 
 
-def _want(profile: Optional[Profile], utilization: Optional[float], min_free: Optional[float]) -> Want:
-    free = round((min_free or 0.0) * GIB)
-    return Want(utilization, min_free=free) if profile is None else profile.want(utilization, free)
+class _Asked(NamedTuple):
+    """What the pipeline asks for."""
+
+    profile: Optional[Profile]
+    file: Optional[Path]
+    want: Want
+
+    def settings(self, utilization: Optional[float]) -> dict[str, str]:
+        return exported(self.profile, utilization, self.file)
 
 
-def _without_gpu(source: str, profile: Optional[Profile], want: Want, on_no_gpu: str) -> Decision:
-    words = f"no GPU is visible here ({source})"
-    if on_no_gpu == "pass":
-        return Decision(0, (f"{words}: the job runs without one",), exported(profile, want.ceiling))
+def _decided(waited: Waited, asked: _Asked, environ: Mapping[str, str], *, refuse: bool) -> Decision:
+    after = f" after {waited.seconds:.0f} s" if waited.seconds >= 1 else ""
+    least = asked.want.ceiling if asked.want.floor is None else asked.want.floor
+    anyway = Decision(CONTENTION) if refuse else Decision(0, settings=asked.settings(least))
+    if waited.answer is None or waited.snapshot is None:
+        return replace(anyway, sentences=(f"the GPU driver gives no reading{after}: the card may be lost",))
+    verdict, utilization, sentence = waited.answer
+    if verdict in (Verdict.USE, Verdict.LOWER):
+        return Decision(0, (f"{sentence}{after}",), asked.settings(utilization), waited.snapshot)
+    owners = leftovers.whose(environ, _holders(waited.snapshot))
+    decision = Decision(WRONG) if verdict is Verdict.REFUSE else anyway
+    sentences = (f"{sentence}{after}", *waited.snapshot.holders(), *owners)
+    return replace(decision, sentences=sentences, before=waited.snapshot)
+
+
+def _without_gpu(meter: Meter, asked: _Asked, environ: Mapping[str, str], *, refuse: bool) -> Decision:
+    words = f"no GPU is visible here ({_reason(meter, environ)})"
+    if not refuse:
+        return Decision(0, (f"{words}: the job runs without one",), asked.settings(asked.want.ceiling))
+    if isinstance(meter, NoMeter) and meter.broken:
+        return Decision(CONTENTION, (f"{words}: the driver is there and fails; another agent may do",))
     return Decision(WRONG, (f"{words}: this step would silently run without one; on-no-gpu: pass lets it",))
 
 
-def _decided(waited: Waited, profile: Optional[Profile], want: Want, *, warn: bool) -> Decision:
-    if waited.answer is None or waited.snapshot is None:
-        return Decision(CONTENTION, ("the GPU driver gives no reading: the card may be lost",))
-    verdict, utilization, sentence = waited.answer
-    if verdict in (Verdict.USE, Verdict.LOWER):
-        return Decision(0, (sentence,), exported(profile, utilization), waited.snapshot)
-    after = f" after {waited.seconds:.0f} s" if waited.seconds >= 1 else ""
-    sentences = (f"{sentence}{after}", *waited.snapshot.holders())
-    if verdict is Verdict.REFUSE:
-        return Decision(WRONG, sentences, {}, waited.snapshot)
-    if warn:
-        least = want.ceiling if want.floor is None else want.floor
-        return Decision(0, sentences, exported(profile, least), waited.snapshot)
-    return Decision(CONTENTION, sentences, {}, waited.snapshot)
+def _reason(meter: Meter, environ: Mapping[str, str]) -> str:
+    """What hides the devices that exist, or where one was looked for."""
+    if not meter.seen:
+        return meter.source
+    hiding = " and ".join(f"{name}={environ[name]!r}" for name in HIDING if name in environ)
+    return f"{meter.source} sees {meter.seen}, of which {hiding} leaves none"
+
+
+def _holders(snapshot: Optional[Snapshot]) -> set[int]:
+    devices = () if snapshot is None else snapshot.reading.devices
+    return {holder.pid for device in devices for holder in device.holders or ()}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpu_guard.recorder.tuner import LEAST, OWN_NEED, fitting
+from gpu_guard.budget import HEADROOM, LEAST, lowered
 from gpu_guard.settings import at_most, setting
 
 GIB = 2**30
@@ -115,18 +115,18 @@ sizes = st.integers(min_value=0, max_value=300 * GIB)
 )
 def test_what_is_given_starts_and_is_never_more_than_asked(wanted, total, free):
     free = min(free, total)
-    given_ = fitting(wanted, free, total)
+    given_ = lowered(wanted, free, total)
     assert given_ <= wanted
     if given_ < wanted:
         assert given_ >= LEAST
-        assert math.ceil(total * given_) <= free - OWN_NEED  # vLLM's own test, once its context is there
+        assert math.ceil(total * given_) <= free - HEADROOM  # vLLM's own test, once its context is there
         assert (
-            math.ceil(total * (given_ + 0.002)) > free - OWN_NEED or given_ + 0.002 > wanted
+            math.ceil(total * (given_ + 0.002)) > free - HEADROOM or given_ + 0.002 > wanted
         )  # and no less than need be
 
 
 def test_where_nothing_can_run_the_engine_says_so_itself():
-    assert fitting(0.9, GIB // 2, 22 * GIB) == 0.9
+    assert lowered(0.9, GIB // 2, 22 * GIB) == 0.9
 
 
 @pytest.mark.parametrize("text", ["", "abc", "-1", "0", "nan", "inf"])

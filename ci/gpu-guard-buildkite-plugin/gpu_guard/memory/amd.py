@@ -28,10 +28,12 @@ class AmdMeter:
     """Reads sysfs; two small files a device."""
 
     source = "sysfs"
+    order_is_unsure = False
 
     def __init__(self, environ: Mapping[str, str], sysfs: Path = SYSFS) -> None:
         self._processes = sysfs / "class" / "kfd" / "kfd" / "proc"
         cards = _cards_by_topology(sysfs) or _cards_by_address(sysfs)
+        self.seen = len(cards)
         visible = rocm_visible([Candidate(place, card.uuid) for place, card in enumerate(cards)], environ)
         by_uuid = {card.uuid: card for card in cards}
         self._cards = [by_uuid[candidate.uuid] for candidate in visible]

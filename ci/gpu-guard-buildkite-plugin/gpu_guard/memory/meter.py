@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
 
 from .amd import SYSFS, AmdMeter
-from .nvml import NvmlMeter, bindings
+from .library import NoLibraryError, NvmlError
+from .nvml import NvmlMeter
+from .query import QueryMeter
 from .reading import Device, Reading
 from .smi import SmiMeter, SmiUnusableError
 
@@ -19,6 +21,10 @@ class Meter(Protocol):
 
     source: str
     devices: tuple[Device, ...]
+    seen: int
+    """How many devices there are, visible or not."""
+    order_is_unsure: bool
+    """Whether CUDA may count the devices otherwise than this does."""
 
     def read(self, *, careful: bool = False) -> Reading | None:
         """All devices now, or None where it cannot be told any more.
@@ -34,12 +40,18 @@ class Meter(Protocol):
 
 
 class NoMeter:
-    """A machine whose GPUs cannot be seen, or that has none; `source` says which sources were tried."""
+    """A machine whose GPUs cannot be seen, or that has none; `source` says which sources were tried.
+
+    `broken` tells of a driver that is there and fails.
+    """
 
     devices: tuple[Device, ...] = ()
+    seen = 0
+    order_is_unsure = False
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, *, broken: bool = False) -> None:
         self.source = source
+        self.broken = broken
 
     def read(self, *, careful: bool = False) -> Reading | None:
         """No device."""
@@ -56,22 +68,32 @@ class NoMeter:
 
 def open_meter(environ: Mapping[str, str] | None = None, sysfs: Path = SYSFS) -> Meter:
     """The best meter that this machine has: NVML, then nvidia-smi, then AMD's files in `sysfs`."""
-    environ = os.environ if environ is None else environ
-    tried = []
-    nvml = bindings()
-    if nvml is None:
-        tried.append("no NVML bindings")
-    else:
-        try:
-            return NvmlMeter(nvml, environ)
-        except nvml.NVMLError as error:
-            tried.append(f"NVML: {error}")
+    return _first(os.environ if environ is None else environ, sysfs, SmiMeter)
+
+
+def open_briefly(environ: Mapping[str, str] | None = None, sysfs: Path = SYSFS) -> Meter:
+    """The same for a few readings by a process that is gone soon: no nvidia-smi is kept running for it."""
+    return _first(os.environ if environ is None else environ, sysfs, QueryMeter)
+
+
+def _first(environ: Mapping[str, str], sysfs: Path, smi: Callable[[Mapping[str, str]], Meter]) -> Meter:
+    tried, broken = [], False
     try:
-        return SmiMeter(environ)
+        meter = NvmlMeter(environ)
+    except NvmlError as error:
+        tried.append(f"NVML: {error}")
+        broken = not isinstance(error, NoLibraryError)
+    else:
+        if meter.seen:
+            return meter
+        meter.close()
+        tried.append("NVML: no device")
+    try:
+        return smi(environ)
     except SmiUnusableError as error:
         tried.append(str(error))
     amd = AmdMeter(environ, sysfs)
-    if amd.devices:
+    if amd.seen:
         return amd
     tried.append("no AMD card in sysfs")
-    return NoMeter("; ".join(tried))
+    return NoMeter("; ".join(tried), broken=broken)

@@ -19,20 +19,79 @@ def name_of(pid: int) -> str:
 
 def parent_of(pid: int) -> int:
     """The parent's pid; 0 where there is none or the process is gone."""
-    # The second field is the name in brackets and may itself hold brackets and blanks.
-    fields = _read(pid, "stat").rpartition(b")")[2].split()
+    fields = _stat(pid)
     return int(fields[1]) if len(fields) > 1 else 0
+
+
+def session_of(pid: int) -> int:
+    """The pid of the session's first process, which children keep when their parent dies; 0 once gone."""
+    fields = _stat(pid)
+    return int(fields[3]) if len(fields) > 3 else 0
+
+
+def started(pid: int) -> int:
+    """When a process began, in clock ticks since the machine did; 0 once gone. With the pid it names one process."""
+    fields = _stat(pid)
+    return int(fields[19]) if len(fields) > 19 else 0
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process runs or may run again; a zombie does not."""
+    fields = _stat(pid)
+    return len(fields) > 0 and fields[0] not in (b"Z", b"X")
+
+
+def environment_of(pid: int) -> dict[str, str]:
+    """What a process was started with; empty where it is gone or another user's."""
+    pairs = (entry.decode(errors="replace").partition("=") for entry in _read(pid, "environ").split(b"\0"))
+    return {name: value for name, separator, value in pairs if separator}
+
+
+def arguments_of(pid: int) -> list[str]:
+    """Its command line, as far as it did not write its title over it."""
+    return [word.decode(errors="replace") for word in _read(pid, "cmdline").split(b"\0") if word]
+
+
+def cgroups_of(pid: int) -> str:
+    """The control groups of a process, a line each: the id of its container is among their names."""
+    return _read(pid, "cgroup").decode(errors="replace")
+
+
+def namespace_of(pid: int) -> str:
+    """Which numbers its pid is one of; empty where that is not ours to see."""
+    try:
+        return str((_PROC / str(pid) / "ns" / "pid").readlink())
+    except OSError:
+        return ""
+
+
+def is_mine(pid: int) -> bool:
+    """Whether a process runs as this user."""
+    try:
+        return (_PROC / str(pid)).stat().st_uid == os.getuid()
+    except OSError:
+        return False
+
+
+def every_pid() -> list[int]:
+    """Each process that is seen from here."""
+    return sorted(int(folder.name) for folder in _PROC.iterdir() if folder.name.isdigit())
+
+
+def ancestors(pid: int) -> list[int]:
+    """Parent, grandparent and so on, as things stand."""
+    found: list[int] = []
+    while len(found) < _MOST_ANCESTORS:
+        pid = parent_of(pid)
+        if pid <= 0 or pid in found:
+            break
+        found.append(pid)
+    return found
 
 
 def descends(pid: int, ancestor: int) -> bool:
     """Whether `ancestor` is among the parents of `pid`, as things stand."""
-    for _ in range(_MOST_ANCESTORS):
-        pid = parent_of(pid)
-        if pid == ancestor:
-            return True
-        if pid <= 1:
-            return False
-    return False
+    return ancestor in ancestors(pid)
 
 
 def started_with(pid: int, name: str, value: str) -> bool:
@@ -64,6 +123,11 @@ class Family:
     def forget_dead(self, alive: set[int]) -> None:
         """Numbers are used again: a pid that holds nothing any more is a stranger when it comes back."""
         self._known &= alive
+
+
+def _stat(pid: int) -> list[bytes]:
+    """The fields of proc(5) from the third on: the second is a name in brackets, which may hold brackets and blanks."""
+    return _read(pid, "stat").rpartition(b")")[2].split()
 
 
 def _read(pid: int, file: str) -> bytes:

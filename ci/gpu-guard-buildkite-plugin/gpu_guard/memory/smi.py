@@ -15,17 +15,17 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from .reading import Device, DeviceReading, Holder, Reading
-from .visible import Candidate, nvidia_visible
+from .visible import Candidate, nvidia_visible, order_is_unsure
 
 INTERVAL = 0.2
 """Seconds between two lines of one device."""
 
-_PATIENCE = 10.0  # seconds for the first line: a driver that has to wake up takes a few
+PATIENCE = 10.0  # seconds for the first line: a driver that has to wake up takes a few
 _KEPT = 3000  # rows of a device, ten minutes: the beginning of a test is looked up at its end
 _MIB = 2**20
-_FORMAT = "--format=csv,noheader,nounits"
+FORMAT = "--format=csv,noheader,nounits"
 _FIELDS = "index,uuid,name,memory.total,memory.used,memory.free"
-_QUERIES = (f"{_FIELDS},memory.reserved", _FIELDS)  # older drivers know no `memory.reserved` and refuse the query
+QUERIES = (f"{_FIELDS},memory.reserved", _FIELDS)  # older drivers know no `memory.reserved` and refuse the query
 
 
 class SmiUnusableError(Exception):
@@ -47,13 +47,12 @@ class SmiMeter:
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         """Raise SmiUnusableError where nvidia-smi is absent or prints no device."""
-        program = shutil.which("nvidia-smi", path=environ.get("PATH"))
-        if program is None:
-            raise SmiUnusableError("nvidia-smi is not on PATH")
-        self._program = program
+        self._program = find_program(environ)
         self._owner = os.getpid()
-        self._feed = _first_working(program)
+        self._feed = _first_working(self._program)
         rows = {row.candidate: row for row in self._feed.newest()}
+        self.seen = len(rows)
+        self.order_is_unsure = order_is_unsure(list(rows), environ)
         visible = nvidia_visible(sorted(rows), environ)
         self._shown = [candidate.index for candidate in visible]
         self.devices = tuple(
@@ -67,7 +66,7 @@ class SmiMeter:
         if not self._feed.alive or (careful and not self._feed.wait(time.time(), 10 * INTERVAL)):
             return None
         rows = {row.candidate.index: row for row in self._feed.newest()}
-        listed = _listed(self._program) if careful else None
+        listed = list_holders(self._program) if careful else None
         return Reading(
             self._feed.oldest(),
             tuple(
@@ -96,7 +95,7 @@ class _Feed:
 
     def __init__(self, program: str, query: str) -> None:
         self._process = subprocess.Popen(  # noqa: S603  # the program found on PATH, fixed arguments
-            [program, f"--query-gpu={query}", _FORMAT, f"--loop-ms={INTERVAL * 1000:.0f}"],
+            [program, f"--query-gpu={query}", FORMAT, f"--loop-ms={INTERVAL * 1000:.0f}"],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
         )  # fmt: skip
         self._rows: dict[int, deque[tuple[float, Row]]] = {}
@@ -148,10 +147,18 @@ class _Feed:
             self._news.notify_all()
 
 
+def find_program(environ: Mapping[str, str]) -> str:
+    """The path of nvidia-smi. Raise SmiUnusableError where it is absent."""
+    program = shutil.which("nvidia-smi", path=environ.get("PATH"))
+    if program is None:
+        raise SmiUnusableError("nvidia-smi is not on PATH")
+    return program
+
+
 def _first_working(program: str) -> _Feed:
-    for query in _QUERIES:
+    for query in QUERIES:
         feed = _Feed(program, query)
-        if feed.wait(0.0, _PATIENCE):
+        if feed.wait(0.0, PATIENCE):
             feed.wait(time.time(), 10 * INTERVAL)  # the second round: by now every device was printed once
             return feed
         refused = not feed.alive  # one that hangs would hang again
@@ -161,12 +168,12 @@ def _first_working(program: str) -> _Feed:
     raise SmiUnusableError("nvidia-smi shows no device")
 
 
-def _listed(program: str) -> dict[str, list[Holder]] | None:
+def list_holders(program: str) -> dict[str, list[Holder]] | None:
     """Processes by device, from one more nvidia-smi: worth its time only where memory did not come back."""
     try:
         asked = subprocess.run(  # noqa: S603  # the program found on PATH, fixed arguments
-            [program, "--query-compute-apps=gpu_uuid,pid,used_memory,process_name", _FORMAT],
-            capture_output=True, text=True, timeout=_PATIENCE, check=True,
+            [program, "--query-compute-apps=gpu_uuid,pid,used_memory,process_name", FORMAT],
+            capture_output=True, text=True, timeout=PATIENCE, check=True,
         )  # fmt: skip
     except (OSError, subprocess.SubprocessError):
         return None
@@ -190,4 +197,4 @@ def parse_row(line: str) -> Row | None:
         return None
     total, used, free, *reserved = (int(figure) * _MIB for figure in figures)
     total -= sum(reserved)
-    return Row(Candidate(int(fields[0]), fields[1]), fields[2], DeviceReading(free, total, used, None))
+    return Row(Candidate(int(fields[0]), fields[1], name=fields[2]), fields[2], DeviceReading(free, total, used, None))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-CUDA = ("CUDA_VISIBLE_DEVICES",)
 ROCM = ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES")
+HIDING = ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")
+"""Every variable that can hide a device."""
 
 
 @dataclass(frozen=True, order=True)
@@ -20,23 +22,34 @@ class Candidate:
     uuid: str
     slice_of: str = ""
     whole: bool = True
+    name: str = field(default="", compare=False)
 
 
 def nvidia_visible(candidates: Sequence[Candidate], environ: Mapping[str, str]) -> list[Candidate]:
     """The devices that CUDA would show, in CUDA's order.
 
-    Inside a container the driver shows only what the container was given, so NVIDIA_VISIBLE_DEVICES is read for
-    uuids alone: its numbers count the host's devices. Without any choice CUDA takes every whole GPU, or the first
-    slice where the GPUs are cut into slices: one process can use one slice.
+    CUDA_VISIBLE_DEVICES is CUDA's own word; without it NVIDIA_VISIBLE_DEVICES tells which ones a container was given,
+    or will be. Without any choice CUDA takes every whole GPU, or the first slice where the GPUs are cut into slices:
+    one process can use one slice.
     """
     chosen = environ.get("CUDA_VISIBLE_DEVICES")
-    if chosen is None:
-        given = environ.get("NVIDIA_VISIBLE_DEVICES", "")
-        chosen = given if given.startswith(("GPU-", "MIG-")) else None
     if chosen is not None:
-        return _chosen(candidates, chosen)
-    whole = [candidate for candidate in candidates if candidate.whole and not candidate.slice_of]
-    return whole or [candidate for candidate in candidates if candidate.slice_of][:1]
+        return _cuda_chosen(candidates, chosen)
+    given = _given(candidates, environ.get("NVIDIA_VISIBLE_DEVICES", ""))
+    whole = [candidate for candidate in given if candidate.whole and not candidate.slice_of]
+    return whole or [candidate for candidate in given if candidate.slice_of][:1]
+
+
+def order_is_unsure(candidates: Sequence[Candidate], environ: Mapping[str, str]) -> bool:
+    """Whether a number in CUDA_VISIBLE_DEVICES may mean another device than the driver's of that number.
+
+    CUDA counts the fastest GPU first unless CUDA_DEVICE_ORDER is PCI_BUS_ID, the driver's order; among equal ones
+    both agree.
+    """
+    if environ.get("CUDA_DEVICE_ORDER") == "PCI_BUS_ID" or len({item.name for item in candidates}) < 2:
+        return False
+    chosen = environ.get("CUDA_VISIBLE_DEVICES")
+    return chosen is None or any(part.strip().isdigit() for part in chosen.split(","))
 
 
 def rocm_visible(candidates: Sequence[Candidate], environ: Mapping[str, str]) -> list[Candidate]:
@@ -45,32 +58,73 @@ def rocm_visible(candidates: Sequence[Candidate], environ: Mapping[str, str]) ->
     for name in ROCM:
         if name in environ:
             renumbered = [replace(candidate, index=place) for place, candidate in enumerate(left)]
-            positions = [candidate.index for candidate in _chosen(renumbered, environ[name])]
+            positions = [candidate.index for candidate in _rocm_chosen(renumbered, environ[name])]
             left = [left[position] for position in positions]
             if name == "HIP_VISIBLE_DEVICES":
                 break  # HIP reads CUDA_VISIBLE_DEVICES only where its own variable is absent
     return left
 
 
-def _chosen(candidates: Sequence[Candidate], text: str) -> list[Candidate]:
-    """Entries are numbers or beginnings of uuids; like CUDA, stop at the first one that names no device."""
+def _given(candidates: Sequence[Candidate], text: str) -> list[Candidate]:
+    """What the container runtime gives by NVIDIA_VISIBLE_DEVICES.
+
+    Its numbers are the host's: they choose where more devices are seen than they name, as on the host itself; inside
+    the container, which shows only its own, they are numbers no longer. `void` says nothing: a runtime that injects
+    devices by CDI sets it so that no other does it again.
+    """
+    entries = [part.strip() for part in text.split(",") if part.strip()]
+    if entries == ["none"]:
+        return []
+    numbers = all(entry.isdigit() for entry in entries)
+    matches = [_by_number(candidates, entry) if numbers else _by_uuid(candidates, entry) for entry in entries]
+    named = [match for match in matches if match is not None]
+    if not named or (numbers and (len(named) < len(entries) or len(named) == len({item.index for item in candidates}))):
+        return list(candidates)
+    return [item for item in candidates if item in named]
+
+
+def _cuda_chosen(candidates: Sequence[Candidate], text: str) -> list[Candidate]:
+    """CUDA_VISIBLE_DEVICES as the driver reads it; each rule was seen on two H200 (driver 580).
+
+    All entries are of the first one's kind: numbers, of which only the leading digits count, or beginnings of uuids
+    that fit one device alone. The first that names no device ends the list (`-1` does); a device named twice empties
+    it.
+    """
+    by_uuid = text.strip().upper().startswith(("GPU-", "MIG-"))
     found: list[Candidate] = []
     for entry in (part.strip() for part in text.split(",")):
-        match = _named(candidates, entry)
+        match = _by_uuid(candidates, entry) if by_uuid else _by_number(candidates, entry)
+        if match is None:
+            break
+        if match in found:
+            return []
+        found.append(match)
+    return found
+
+
+def _rocm_chosen(candidates: Sequence[Candidate], text: str) -> list[Candidate]:
+    """Numbers and uuids, mixed as one likes; the first that names no device, or one again, ends the list."""
+    found: list[Candidate] = []
+    for entry in (part.strip() for part in text.split(",")):
+        match = _by_number(candidates, entry) if entry.isdigit() else _by_uuid(candidates, entry)
         if match is None or match in found:
             break
         found.append(match)
     return found
 
 
-def _named(candidates: Sequence[Candidate], entry: str) -> Candidate | None:
-    if entry.isdigit():
-        usable = [item for item in candidates if item.index == int(entry) and (item.whole or item.slice_of)]
-        return usable[0] if usable else None
-    if not entry.startswith(("GPU-", "MIG-")):
+def _by_number(candidates: Sequence[Candidate], entry: str) -> Candidate | None:
+    digits = re.match(r"\+?([0-9]+)", entry)
+    usable = [item for item in candidates if digits and item.index == int(digits[1]) and (item.whole or item.slice_of)]
+    return usable[0] if usable else None
+
+
+def _by_uuid(candidates: Sequence[Candidate], entry: str) -> Candidate | None:
+    start = entry.upper()
+    if not start.startswith(("GPU-", "MIG-")):
         return None
-    matches = [item for item in candidates if item.uuid.startswith(entry)]
-    if not matches:
+    matches = [item for item in candidates if item.uuid.upper().startswith(start)]
+    if len(matches) != 1:
         return None
     if matches[0].whole:
         return matches[0]

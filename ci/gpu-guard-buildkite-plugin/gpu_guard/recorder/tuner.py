@@ -9,34 +9,19 @@ from __future__ import annotations
 import functools
 import importlib.abc
 import importlib.machinery
-import math
 import sys
 from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
+from gpu_guard import budget
 from gpu_guard.settings import at_most
 
 from .parcel import Line
 
 MODULE = "vllm.engine.arg_utils"
 
-OWN_NEED = 600 * 2**20
-"""Bytes that an engine's process takes before it measures: 0.52 GiB of CUDA context on an H200, and room for more."""
-
-LEAST = 0.01
-"""Below this an engine cannot run whatever is done: it shall say itself that memory is short."""
-
 Free = Callable[[], "tuple[int, int] | None"]
-
-
-def fitting(wanted: float, free: int, total: int) -> float:
-    """The utilization an engine gets: `wanted`, or the largest in thousandths that `free` of `total` bytes allow.
-
-    vLLM refuses when free < ceil(total * utilization), measured after its context exists.
-    """
-    fits = math.floor((free - OWN_NEED) / total * 1000) / 1000 if total > 0 else 0.0
-    return min(wanted, fits) if fits >= LEAST else wanted
 
 
 class Tuner(importlib.abc.MetaPathFinder):
@@ -99,7 +84,7 @@ class Tuner(importlib.abc.MetaPathFinder):
         if not isinstance(wanted, (int, float)) or memory is None:
             return
         free, total = memory
-        lowered = fitting(at_most(float(wanted), "UTILIZATION"), free, total)
+        lowered = budget.lowered(at_most(float(wanted), "UTILIZATION"), free, total)
         if lowered < wanted:
             arguments.gpu_memory_utilization = lowered
             self._tell({"from": wanted, "to": lowered, "free": free, "total": total})
