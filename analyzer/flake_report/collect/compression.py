@@ -15,7 +15,8 @@ _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _ZSTD_SKIPPABLE = b"\x2a\x4d\x18"  # after a first byte of 0x50 to 0x5f (RFC 8878, 3.1.2)
 _MAGIC_SIZE = 4
-_PIECE = 4096  # 4 KiB of zstd can grow to 128 MiB: more at once would give a hostile file more memory
+_PIECE_OF_GZIP = 1 << 15  # deflate grows at most 1032-fold: 34 MB
+_PIECE_OF_ZSTD = 1 << 12  # 4 KiB can grow to 128 MiB: more at once would give a hostile file more memory
 
 
 class _Decoder(Protocol):
@@ -47,18 +48,18 @@ def decompressed(name: str, raw: Iterator[bytes]) -> Iterator[bytes]:
         if len(head) >= _MAGIC_SIZE:
             break
     if head.startswith(_GZIP):
-        yield from _frames(name, "gzip", _new_gzip, chain((head,), raw))
+        yield from _frames(name, "gzip", _new_gzip, _pieces(chain((head,), raw), _PIECE_OF_GZIP))
     elif head.startswith(_ZSTD) or (head[1:_MAGIC_SIZE] == _ZSTD_SKIPPABLE and head[0] >> 4 == 5):
-        yield from _frames(name, "zstd", _new_zstd, chain((head,), raw))
+        yield from _frames(name, "zstd", _new_zstd, _pieces(chain((head,), raw), _PIECE_OF_ZSTD))
     else:
         if head:
             yield head
         yield from raw
 
 
-def _frames(name: str, kind: str, new: Callable[[], _Decoder], raw: Iterator[bytes]) -> Iterator[bytes]:
+def _frames(name: str, kind: str, new: Callable[[], _Decoder], pieces: Iterator[bytes]) -> Iterator[bytes]:
     decoder, inside, readable = new(), False, 0
-    for piece in _pieces(raw):
+    for piece in pieces:
         rest = piece
         while rest := (rest if inside else rest.lstrip(b"\0")):  # disks and tapes pad with zeros after a member
             try:
@@ -80,7 +81,7 @@ def _frames(name: str, kind: str, new: Callable[[], _Decoder], raw: Iterator[byt
         )
 
 
-def _pieces(raw: Iterator[bytes]) -> Iterator[bytes]:
+def _pieces(raw: Iterator[bytes], size: int) -> Iterator[bytes]:
     for chunk in raw:
-        for at in range(0, len(chunk), _PIECE):
-            yield chunk[at : at + _PIECE]
+        for at in range(0, len(chunk), size):
+            yield chunk[at : at + size]
