@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flake_report.model.query import Glob, contains, of_test
+from flake_report.model.query import Glob, contains, label, node_id, of_test
 from flake_report.store.sql import like
 
 TEXT = st.text(alphabet="ab*?%_!'[]\\.^\n ü", max_size=8)
@@ -56,3 +56,20 @@ MISSES = {
 @pytest.mark.parametrize(("pattern", "name"), MISSES.values(), ids=MISSES.keys())
 def test_a_pattern_leaves_other_tests_alone(pattern: str, name: str) -> None:
     assert not of_test(pattern).matches(name)
+
+
+@pytest.mark.parametrize(
+    ("label_text", "path"),
+    [
+        ("v1.kv.test_hma::test_x[a/b-1.5::c]", "v1/kv/test_hma.py::test_x[a/b-1.5::c]"),
+        ("v1.test_x.TestA.TestB::test_y", "v1/test_x.py::TestA::TestB::test_y"),
+        ("hooks_test::test_y", "hooks_test.py::test_y"),
+        ("com.acme.LoginTest::works", "com.acme.LoginTest::works"),
+        ("free text", "free text"),
+    ],
+    ids=["parameters stay as they are", "classes follow the module", "a module at the top", "no pytest", "no test"],
+)
+def test_a_label_leads_back_to_what_pytest_takes(label_text: str, path: str) -> None:
+    assert node_id(label_text) == path
+    if path != label_text:
+        assert label(path) == label_text

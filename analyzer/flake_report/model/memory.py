@@ -20,7 +20,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class TestOrder:
-    """The tests of one process of one job in the order in which they started, as node ids, each once.
+    """The tests of one process of one job in the order in which they started, as `classname::name`, each once.
 
     `victims` failed for want of GPU memory, `passed` passed.
     """
@@ -78,7 +78,8 @@ class Suspicion:
     `culprit` is the one that is named, and None where the data cannot name one. `suspects` are then the fewest
     candidates that hold the culprit with 95 % probability, likeliest first; empty where there are too few incidents.
     `victim` is the test that failed most. `unseparated` are pairs of suspects whose order never changed.
-    `rate` is incidents / jobs: how often a run must be repeated to see one.
+    `outside` is the probability, by order, that no test of the process did it. `rate` is incidents / jobs. `measured`
+    incidents had samples of the recorder.
     """
 
     place: Place
@@ -89,6 +90,7 @@ class Suspicion:
     culprit: Suspect | None = None
     suspects: tuple[Suspect, ...] = ()
     measured: int = 0
+    outside: float = 0.0
     unseparated: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -163,15 +165,15 @@ class Refusal:
 
 
 class Fit(StrEnum):
-    """What can be said of a setting. CERTIFIED: its risk is within the budget, with 95 % probability. SEEN: it would
-    have passed every failure seen, and there are too few starts to say more. CLEAN: what others left must go first,
-    whatever the setting. FINE: no start was ever refused.
+    """What can be said of a setting.
+
+    CERTIFIED: its risk is within the budget, with 95 % probability. SEEN: it would have passed every failure seen, and
+    there are too few starts to say more. CLEAN: what others left must go first, whatever the setting.
     """
 
     CERTIFIED = "certified"
     SEEN = "largest that would have passed every failure seen"
     CLEAN = "leftover must go first"
-    FINE = "never refused"
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,6 +66,23 @@ def label(test: str) -> str:
     return _NODE_ID.sub(_dotted, test)
 
 
+def node_id(test: str) -> str:
+    """What pytest takes for a `classname::name`: the way back from `label`, as far as names can tell.
+
+    The module is what is called `test_…` or `…_test`, and classes follow it; where nothing is called so, the text
+    comes back as it is. The path is below the folder `tests`, or below the root: the label does not know which.
+    """
+    head, bracket, parameters = test.partition("[")
+    classname, _, name = head.rpartition("::")
+    parts = classname.split(".")
+    module = max(
+        (at for at, part in enumerate(parts) if part.startswith("test_") or part.endswith("_test")), default=-1
+    )
+    if module < 0:
+        return test
+    return "::".join(["/".join(parts[: module + 1]) + ".py", *parts[module + 1 :], name]) + bracket + parameters
+
+
 _NODE_ID = re.compile(r"^(?:\./)?(?:tests/)?(?P<module>[^\[\s]*?)\.py(?:::(?P<inner>.*))?$", re.DOTALL)
 
 

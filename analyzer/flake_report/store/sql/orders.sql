@@ -3,13 +3,13 @@
 -- `victim`: an attempt of it failed for want of GPU memory; `passed`: an attempt of it passed. A job that died without
 -- an incident is left out: nobody knows what it would have met.
 WITH ran AS (
-  SELECT a.ingest, a.session_key, a.session, a.worker, coalesce(a.pid, 0) AS pid, a.file, a.classname, a.name,
+  SELECT a.ingest, a.session_key, a.session, a.worker, coalesce(a.pid, 0) AS pid, a.classname, a.name,
     min(coalesce(a.position, a.ordinal)) AS nth,
     max(CASE WHEN a.blame = 'gpu-memory' AND a.outcome IN ('failed', 'error', 'crashed') THEN 1 ELSE 0 END) AS victim,
     max(CASE WHEN a.outcome IN ('passed', 'xfailed', 'xpassed') THEN 1 ELSE 0 END) AS passed
   FROM attempts a
   WHERE a.outcome <> 'skipped' AND a.name <> ''
-  GROUP BY a.ingest, a.session_key, a.session, a.worker, coalesce(a.pid, 0), a.file, a.classname, a.name
+  GROUP BY a.ingest, a.session_key, a.session, a.worker, coalesce(a.pid, 0), a.classname, a.name
 ), placed AS (
   SELECT r.*, j.job, j.place, j.step, j.queue, j.died,
     max(r.victim) OVER (PARTITION BY j.pool, r.session_key) AS ever_struck,
@@ -17,7 +17,7 @@ WITH ran AS (
   FROM ran r
   JOIN jobs j ON j.ingest = r.ingest
 )
-SELECT job, place, step, queue, session_key, session, worker, pid, file, classname, name, nth,
+SELECT job, place, step, queue, session_key, session, worker, pid, classname, name, nth,
   victim = 1 AS victim, passed = 1 AS passed
 FROM placed
 WHERE ever_struck = 1 AND (struck = 1 OR NOT died)

@@ -1,4 +1,5 @@
 -- One row a memory sample around a test, in a job that met an incident of GPU memory, in order of time on its device.
+-- At one moment the end of a test comes before the beginning of the next.
 -- `used` is what all processes hold on the device, in bytes; as the device's own free memory has it where that is known.
 WITH struck AS (
   SELECT DISTINCT a.ingest
