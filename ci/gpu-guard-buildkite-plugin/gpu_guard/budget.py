@@ -18,12 +18,16 @@ GIB = 2**30
 CONTEXT = 533 * MIB
 """What a CUDA context takes of the card before vLLM measures: 0.52 GiB, seen on an H200."""
 
+GROUP = 936 * MIB
+"""What NCCL takes of each card where an engine spans several, before vLLM 0.11 and later measures: on two H200."""
+
 HEADROOM = 600 * MIB
 """What is left beside a lowered utilization: the context, and room for what differs between cards."""
 
 LEAST = 0.01
 """Below this an engine cannot run whatever is done."""
 
+_DUST = 64 * MIB  # an idle card may show a few MiB in use
 _STEP = 1000  # utilizations are chosen in thousandths: they are read by people
 
 
@@ -70,22 +74,23 @@ def requested(total: int, utilization: float) -> int:
     return math.ceil(total * utilization)
 
 
-def needed(total: int, utilization: float) -> int:
-    """Bytes that must be free before the engine starts."""
-    return requested(total, utilization) + CONTEXT
+def needed(total: int, utilization: float, cards: int = 1) -> int:
+    """Bytes that must be free on each of so many cards before the engine starts."""
+    return requested(total, utilization) + CONTEXT + _group(cards)
 
 
-def fits(free: int, total: int, utilization: float) -> bool:
+def fits(free: int, total: int, utilization: float, cards: int = 1) -> bool:
     """Whether an engine of this utilization would start now."""
-    return needed(total, utilization) <= free
+    return needed(total, utilization, cards) <= free
 
 
-def highest(free: int, total: int) -> float:
+def highest(free: int, total: int, cards: int = 1) -> float:
     """The largest utilization, in thousandths, that fits with headroom; 0 where nothing does."""
     if total <= 0:
         return 0.0
-    steps = max(0, math.floor((free - HEADROOM) / total * _STEP))
-    while steps and requested(total, steps / _STEP) > free - HEADROOM:  # what floating point rounded up
+    room = free - HEADROOM - _group(cards)
+    steps = max(0, math.floor(room / total * _STEP))
+    while steps and requested(total, steps / _STEP) > room:  # what floating point rounded up
         steps -= 1
     return steps / _STEP
 
@@ -117,29 +122,41 @@ def judge(cards: Sequence[Card], want: Want) -> Answer:
 
 
 def _judge_engine(cards: Sequence[Card], want: Want, ceiling: float) -> Answer:
+    count = len(cards)
     floor = min(ceiling, ceiling if want.floor is None else want.floor)
     for card in cards:
         if want.need > requested(card.total, ceiling):
             return Answer(Verdict.REFUSE, None, _too_small(card, want.need, ceiling))
-        if needed(card.total, floor) > card.total:
+        if needed(card.total, floor) > card.total:  # each card alone: the engine may be one that uses one
             return Answer(Verdict.REFUSE, None, _never(card, needed(card.total, floor), f"a utilization of {floor}"))
     worst = min(cards, key=lambda card: card.free - requested(card.total, ceiling))
-    if fits(worst.free, worst.total, ceiling):
-        return Answer(Verdict.USE, ceiling, f"{_of(worst)} free; {_asks(worst, ceiling)}: it fits")
-    most = min(ceiling, *(highest(card.free, card.total) for card in cards))
+    have = f"{_of(worst)} free; {_asks(worst, ceiling, count)}"
+    if all(_starts(card, ceiling, count) for card in cards):
+        return Answer(Verdict.USE, ceiling, f"{have}: it fits")
+    most = min(ceiling, *(highest(card.free, card.total, count) for card in cards))
     least = max(floor, *(want.need / card.total for card in cards))
     if least <= most < ceiling:
-        words = f"{_of(worst)} free; {_asks(worst, ceiling)}: lowered to {most}, {_gib(requested(worst.total, most))}"
-        return Answer(Verdict.LOWER, most, words)
-    short = needed(worst.total, least) - worst.free
-    words = f"{_of(worst)} free; {_asks(worst, ceiling)}"
+        return Answer(Verdict.LOWER, most, f"{have}: lowered to {most}, {_gib(requested(worst.total, most))}")
     if least < ceiling:
-        words += f", and {least:.3g}, the least that will do, {_gib(requested(worst.total, least))}"
-    return Answer(Verdict.WAIT, None, f"{words}: short by {_gib(max(short, 0))}")
+        have += f", and {least:.3g}, the least that will do, {_gib(requested(worst.total, least))}"
+    short = needed(worst.total, least, count) - worst.free
+    return Answer(Verdict.WAIT, None, f"{have}: short by {_gib(max(short, 0))}")
 
 
-def _asks(card: Card, utilization: float) -> str:
-    return f"{utilization} asks {_gib(requested(card.total, utilization))} and {_gib(CONTEXT)} for its context"
+def _starts(card: Card, utilization: float, cards: int) -> bool:
+    """Whether an engine starts here; on a card that nobody holds anything of there is nothing to wait for."""
+    idle = card.free >= card.total - _DUST
+    return fits(card.free, card.total, utilization, 1 if idle else cards)
+
+
+def _group(cards: int) -> int:
+    return GROUP if cards > 1 else 0
+
+
+def _asks(card: Card, utilization: float, cards: int) -> str:
+    own = CONTEXT + _group(cards)
+    what = "its context and NCCL" if cards > 1 else "its context"
+    return f"{utilization} asks {_gib(requested(card.total, utilization))} and {_gib(own)} for {what}"
 
 
 def _too_small(card: Card, need: int, ceiling: float) -> str:

@@ -25,6 +25,7 @@ SHIPPED = Path(__file__).with_name("profiles.json")
 Value = Union[bool, int, float, str]
 
 _KEYS = ("about", "ceiling", "floor", "need_gib", "engine", "environment")
+_MOST_SHOWN = 60  # characters of a wrong value
 _LARGEST_CARD = 4096  # GiB: more is a mistake in the unit
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _ARGUMENT = re.compile(r"[a-z][a-z0-9_]*")
@@ -107,7 +108,7 @@ def _rows(table: Any, mistakes: list[str]) -> dict[str, Any]:
         mistakes.append('this is no table of profiles: it starts with {"schema": ..., "profiles": {...}}')
         return {}
     if table.get("schema") != SCHEMA:
-        mistakes.append(f'"schema" must be {SCHEMA!r}, not {table.get("schema")!r}')
+        mistakes.append(f'"schema" must be {SCHEMA!r}, not {_shown(table.get("schema"))}')
     mistakes.extend(_unknown(table, ("schema", "profiles")))
     rows = table.get("profiles")
     if not isinstance(rows, dict):
@@ -125,11 +126,11 @@ def _mistakes(name: str, fields: Any) -> list[str]:
         found.append('"ceiling" is missing: the utilization that the test would like')
     for key in ("ceiling", "floor"):
         if key in fields and not _between(fields[key], 1):
-            found.append(f'"{key}" must be a number above 0 and at most 1, not {fields[key]!r}')
+            found.append(f'"{key}" must be a number above 0 and at most 1, not {_shown(fields[key])}')
     if _between(fields.get("ceiling"), 1) and _between(fields.get("floor"), 1) and fields["floor"] > fields["ceiling"]:
         found.append(f'"floor" {fields["floor"]} is above "ceiling" {fields["ceiling"]}')
     if "need_gib" in fields and not _between(fields["need_gib"], _LARGEST_CARD):
-        found.append(f'"need_gib" must be GiB of one card, a number above 0, not {fields["need_gib"]!r}')
+        found.append(f'"need_gib" must be GiB of one card, a number above 0, not {_shown(fields["need_gib"])}')
     if not isinstance(fields.get("about", ""), str):
         found.append('"about" must be a text')
     return found + _engine_mistakes(fields.get("engine", {})) + _environment_mistakes(fields.get("environment", {}))
@@ -145,9 +146,9 @@ def _engine_mistakes(engine: Any) -> list[str]:
         elif key == "gpu_memory_utilization":
             found.append('"engine": gpu_memory_utilization is what "ceiling" and "floor" are for')
         elif not isinstance(value, (bool, int, float, str)):
-            found.append(f'"engine": {key} must be a number, a text, true or false, not {value!r}')
+            found.append(f'"engine": {key} must be a number, a text, true or false, not {_shown(value)}')
         elif isinstance(value, (int, float)) and not isinstance(value, bool) and not 0 < value < float("inf"):
-            found.append(f'"engine": {key} must be above 0, not {value!r}')
+            found.append(f'"engine": {key} must be above 0, not {_shown(value)}')
     return found
 
 
@@ -159,7 +160,7 @@ def _environment_mistakes(environment: Any) -> list[str]:
         if not _VARIABLE.fullmatch(key):
             found.append(f'"environment": {key!r} is no name of a variable')
         elif not isinstance(value, str) or "\0" in value:
-            found.append(f'"environment": {key} must be a text in quotes, not {value!r}')
+            found.append(f'"environment": {key} must be a text in quotes, not {_shown(value)}')
     return found
 
 
@@ -172,7 +173,7 @@ def _between(value: Any, most: float) -> bool:
 
 
 def _unknown(fields: Mapping[str, Any], known: tuple[str, ...]) -> list[str]:
-    return [f'"{key}" is not known{_nearest(key, list(known))}' for key in fields if key not in known]
+    return [f"{json.dumps(key)} is not known{_nearest(key, list(known))}" for key in fields if key not in known]
 
 
 def _nearest(name: str, known: list[str]) -> str:
@@ -180,6 +181,11 @@ def _nearest(name: str, known: list[str]) -> str:
 
     near = difflib.get_close_matches(name, known, n=1)
     return f"; {near[0]!r} is meant?" if near else ""
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + "…"
 
 
 def _listed(known: Mapping[str, object]) -> str:

@@ -209,17 +209,6 @@ def _python39() -> Path:
     pytest.skip("no Python 3.9 on this machine")
 
 
-@pytest.fixture(scope="session")
-def nvml_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a `libnvidia-ml.so.1` that answers from a text file (stubs/nvml.c), and the bindings beside it."""
-    pynvml = pytest.importorskip("pynvml", reason="nvidia-ml-py is not installed")
-    folder = tmp_path_factory.mktemp("driver")
-    shutil.copy(pynvml.__file__, folder)
-    source = Path(__file__).parent / "stubs" / "nvml.c"
-    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", folder / "libnvidia-ml.so.1", source], check=True)
-    return folder
-
-
 @pytest.fixture
 def gpu_runner(runner: Runner, nvml_library: Path, tmp_path: Path) -> Runner:
     """Sessions on a machine with one stub GPU, and a stub torch that fills it."""

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple, Optional
 
 FILE = "libnvidia-ml.so.1"
 
-_NOT_SUPPORTED = 3
 _INSUFFICIENT_SIZE = 7
 _NOT_AVAILABLE = 2**64 - 1  # the size of a process where the driver will not tell
 _TEXT = 96  # NVML_DEVICE_UUID_V2_BUFFER_SIZE and NVML_DEVICE_NAME_V2_BUFFER_SIZE
@@ -23,12 +22,16 @@ class NvmlError(Exception):
     """The library is not there, or a call of it failed; the text is the driver's own."""
 
 
-class NoLibraryError(NvmlError):
+class NoDriverError(NvmlError):
     """There is no driver here at all."""
 
 
 class NotSupportedError(NvmlError):
     """The driver knows the question and has no answer for this device."""
+
+
+_KINDS = {3: NotSupportedError, 9: NoDriverError}
+"""By the library's codes; 9 is said where the kernel has no driver loaded."""
 
 
 class Memory(NamedTuple):
@@ -81,7 +84,7 @@ class Library:
         try:
             self._library = ctypes.CDLL(FILE)
         except OSError as error:
-            raise NoLibraryError(f"no {FILE}") from error
+            raise NoDriverError(f"no {FILE}") from error
         self._call("nvmlInit_v2")
 
     def close(self) -> None:
@@ -174,5 +177,4 @@ class Library:
             explain = self._library.nvmlErrorString
             explain.restype = ctypes.c_char_p
             said = explain(code) or b""
-            kind = NotSupportedError if code == _NOT_SUPPORTED else NvmlError
-            raise kind(said.decode(errors="replace") or f"error {code}")
+            raise _KINDS.get(code, NvmlError)(said.decode(errors="replace") or f"error {code}")

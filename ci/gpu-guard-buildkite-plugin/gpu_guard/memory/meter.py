@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from .amd import SYSFS, AmdMeter
-from .library import NoLibraryError, NvmlError
+from .library import NoDriverError, NvmlError
 from .nvml import NvmlMeter
 from .query import QueryMeter
 from .reading import Device, Reading
@@ -82,7 +82,7 @@ def _first(environ: Mapping[str, str], sysfs: Path, smi: Callable[[Mapping[str, 
         meter = NvmlMeter(environ)
     except NvmlError as error:
         tried.append(f"NVML: {error}")
-        broken = not isinstance(error, NoLibraryError)
+        broken = not isinstance(error, NoDriverError)
     else:
         if meter.seen:
             return meter

@@ -77,10 +77,11 @@ def _given(candidates: Sequence[Candidate], text: str) -> list[Candidate]:
         return []
     numbers = all(entry.isdigit() for entry in entries)
     matches = [_by_number(candidates, entry) if numbers else _by_uuid(candidates, entry) for entry in entries]
-    named = [match for match in matches if match is not None]
-    if not named or (numbers and (len(named) < len(entries) or len(named) == len({item.index for item in candidates}))):
+    named = {match.uuid for match in matches if match is not None}
+    every = {item.index for item in candidates}
+    if not named or (numbers and (None in matches or len(named) == len(every))):
         return list(candidates)
-    return [item for item in candidates if item in named]
+    return [item for item in candidates if item.uuid in named]
 
 
 def _cuda_chosen(candidates: Sequence[Candidate], text: str) -> list[Candidate]:

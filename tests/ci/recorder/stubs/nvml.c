@@ -91,6 +91,7 @@ int nvmlDeviceGetMigDeviceHandleByIndex(void *handle, unsigned index, void **sli
 
 int nvmlDeviceGetMemoryInfo(void *handle, memory_t *memory) {
   load();
+  if (getenv("NVML_STUB_SHARED")) return NOT_SUPPORTED;
   memory->total = at(handle)->total;
   memory->used = used(at(handle)) + at(handle)->reserved;
   memory->free = memory->total - memory->used;
@@ -99,6 +100,7 @@ int nvmlDeviceGetMemoryInfo(void *handle, memory_t *memory) {
 int nvmlDeviceGetMemoryInfo_v2(void *handle, memory2_t *memory) {
   load();
   if (getenv("NVML_STUB_OLD")) return INVALID;
+  if (getenv("NVML_STUB_SHARED")) return NOT_SUPPORTED;
   memory->total = at(handle)->total;
   memory->reserved = at(handle)->reserved;
   memory->used = used(at(handle));
