@@ -30,6 +30,7 @@ path = "s3-less/store"
 [rates]
 branch = "release/*"
 since = "4w"
+budget = "0.2%"
 """
 
 
@@ -53,7 +54,7 @@ def test_every_setting_can_be_given() -> None:
     )
     assert (collect.branch, collect.since, collect.budget) == ("main", timedelta(hours=36), 0.5)
     assert config.store.path == "s3-less/store"
-    assert (config.rates.branch, config.rates.since) == ("release/*", timedelta(weeks=4))
+    assert (config.rates.branch, config.rates.since, config.rates.budget) == ("release/*", timedelta(weeks=4), 0.002)
     given_keys = re.findall(r"^(\w+) =", FULL, re.MULTILINE)
     assert given_keys == [setting.key for setting in SETTINGS]
 
@@ -127,12 +128,12 @@ def test_anything_else_is_no_span(text: object) -> None:
         span(text)
 
 
-@pytest.mark.parametrize(("text", "part"), [("1%", 0.01), ("80%", 0.8), ("100%", 1.0)])
+@pytest.mark.parametrize(("text", "part"), [("1%", 0.01), ("80%", 0.8), ("100%", 1.0), ("8.5%", 0.085)])
 def test_a_share_is_a_percentage(text: str, part: float) -> None:
     assert share(text) == part
 
 
-@pytest.mark.parametrize("text", ["", "80", "0%", "101%", "-5%", "8.5%", "80 %", None, 80])
+@pytest.mark.parametrize("text", ["", "80", "0%", "101%", "-5%", "0.0%", ".5%", "5.%", "100.5%", "80 %", None, 80])
 def test_anything_else_is_no_share(text: object) -> None:
     with pytest.raises(ValueError, match=r"^$"):
         share(text)

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 import pandas as pd
 
 from . import flow
+from .model.config import RatesConfig
 from .model.query import Query
 from .report.history import COLUMNS, row
 
@@ -19,13 +20,14 @@ def rates(
     step: str | None = None,
     queue: str | None = None,
     test: str | None = None,
+    budget: float = RatesConfig().budget,
 ) -> pd.DataFrame:
     """One row a test variant, worst first, columns as in `tests.csv`; shares are between 0 and 1, intervals 95 %.
 
         frame = flake_report.rates("flake-report-store", since=timedelta(weeks=4), branch="main")
         frame[frame.victim_runs > 0].groupby("signature").victim_runs.sum()
 
-    Arguments mean what the options of `show` mean. Raises `FlakeReportError` where there is no store.
+    Arguments mean what the options and settings of `show` mean. Raises `FlakeReportError` where there is no store.
     """
     query = Query(since=since, branch=branch, step=step, queue=queue, test=test)
-    return pd.DataFrame([row(one) for one in flow.show(store, query).tests], columns=list(COLUMNS))
+    return pd.DataFrame([row(one) for one in flow.show(store, query, budget=budget).tests], columns=list(COLUMNS))

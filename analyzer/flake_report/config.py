@@ -56,11 +56,11 @@ def span(value: object) -> timedelta:
 
 
 def share(value: object) -> float:
-    """A part of a whole written as `80%`, from above nothing to all of it; anything else raises ValueError."""
-    found = re.fullmatch(r"(\d{1,3})%", value) if isinstance(value, str) else None
-    if not found or not 0 < int(found[1]) <= 100:
+    """A part of a whole written as `80%` or `0.5%`, above nothing, at most all; anything else raises ValueError."""
+    found = re.fullmatch(r"(\d{1,3}(?:\.\d{1,6})?)%", value) if isinstance(value, str) else None
+    if not found or not 0 < float(found[1]) <= 100:
         raise ValueError
-    return int(found[1]) / 100
+    return float(found[1]) / 100
 
 
 def _mode(value: object) -> LogMode:
@@ -94,6 +94,7 @@ SETTINGS = (
     Setting("store", "path", "text", '"flake-report-store"', "The store's folder.", _text),
     Setting("rates", "branch", "text", "every branch", "The branch whose builds count; `*` and `?` match.", _text),
     Setting("rates", "since", _SPAN, "all", "Back from the newest build.", span),
+    Setting("rates", "budget", 'a share such as "0.5%"', '"0.5%"', "The failure rate that a test may have.", share),
 )
 """Every setting there is; the README's table is tested against this."""
 

@@ -35,7 +35,18 @@ if TYPE_CHECKING:
 HEAD = 1 << 14
 """Bytes from which it is told whether a log is text."""
 
-__all__ = ["collect", "explain", "ingest", "job_logs", "parse", "read", "show", "signature_table"]
+__all__ = [
+    "collect",
+    "explain",
+    "ingest",
+    "job_logs",
+    "open_store",
+    "parse",
+    "read",
+    "show",
+    "signature_table",
+    "upgrade_store",
+]
 
 
 def collect(
@@ -166,10 +177,31 @@ def _read_before(store: Store, versions: Versions) -> frozenset[Told]:
     return frozenset((job, mode, states.get(tuple(place), ""), retry_of) for job, mode, *place, retry_of in jobs)
 
 
-def show(store: str, query: Query) -> FlakeReport:
-    """The state of the part of a history that the query names."""
+def show(store: str, query: Query, *, budget: float) -> FlakeReport:
+    """The state of the part of a history that the query names; `budget` is the rate that a test may have."""
     from flake_report.rate.rates import flake_rates
     from flake_report.store import Store
 
     opened = Store.open(store)
-    return FlakeReport(opened.window(query), flake_rates(opened.histories(query)), opened.health(query))
+    fleet = opened.fleet(query)
+    return FlakeReport(
+        window=opened.window(query),
+        tests=flake_rates(fleet, budget),
+        health=opened.health(query),
+        budget=budget,
+        builds=fleet.builds,
+    )
+
+
+def open_store(store: str) -> Store:
+    """A store for its upkeep. Raises `FlakeReportError` where there is none."""
+    from flake_report.store import Store
+
+    return Store.open(store)
+
+
+def upgrade_store(store: str) -> tuple[str, ...]:
+    """The steps that made an older store one of today's."""
+    from flake_report.store import Store
+
+    return Store.upgrade(store)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from flake_report.model.evidence import Build, Job, JobState, LogMode, RetryType
-from flake_report.model.rate import History
+from flake_report.model.rate import Fleet, History
 from flake_report.model.record import ClassifiedAttempt, JobRecord, Versions
 from flake_report.model.results import Attempt, Outcome, TestId
 from flake_report.rate import runs
@@ -76,5 +76,15 @@ def history() -> Callable[..., History]:
     def counted(*builds: str) -> History:
         (only,) = runs.histories([record for at, build in enumerate(builds) for record in records(build, at)])
         return only
+
+    return counted
+
+
+@pytest.fixture(scope="session")
+def fleet() -> Callable[..., Fleet]:
+    """The same with its builds and pools; build n of the history has number n, from 0."""
+
+    def counted(*builds: str) -> Fleet:
+        return runs.fleet([record for at, build in enumerate(builds) for record in records(build, at)])
 
     return counted

@@ -6,34 +6,85 @@ from dataclasses import replace
 
 import pytest
 
-from flake_report.model.rate import History, Streak
+from flake_report.model.rate import FlakeRate, Fleet, History, Retried, Streak
+from flake_report.model.verdict import TestVerdict
 from flake_report.rate.intervals import clopper_pearson_low, jeffreys
-from flake_report.rate.rates import Tally, flake_rates, main_signature, tally
+from flake_report.rate.rates import Tally, flake_rates, interval, main_signature, tally
+from flake_report.rate.segments import parted
 
 STORY = ("P", "FP", "F", "V", "V|P", "P!", "S", "wwV", "P|F", "P")
 """Ten builds: 2 plain passes, 1 recovered, 1 failed, 2 victims, a victim that passed, 1 lost, 1 skipped, 1 flip."""
 
-
-def named(history: History, name: str) -> History:
-    return replace(history, variant=replace(history.variant, test=replace(history.variant.test, name=name)))
+BUDGET = 0.005
 
 
-def test_a_story_is_counted_as_its_definitions_say(history) -> None:
-    assert tally(history(*STORY)) == Tally(
+def named(one: Fleet, name: str) -> Fleet:
+    (history,) = one.histories
+    variant = replace(history.variant, test=replace(history.variant.test, name=name))
+    return replace(one, histories=(replace(history, variant=variant),))
+
+
+def together(*fleets: Fleet) -> Fleet:
+    """Histories of the same builds; the longest one's builds and pools are those of all."""
+    longest = max(fleets, key=lambda one: len(one.builds))
+    return replace(longest, histories=tuple(history for one in fleets for history in one.histories))
+
+
+def rates(*fleets: Fleet) -> tuple[FlakeRate, ...]:
+    return flake_rates(together(*fleets), BUDGET)
+
+
+def counted(one: Fleet) -> Tally:
+    (history,), (parts,) = one.histories, parted(one)
+    return tally(history, parts)
+
+
+def test_a_story_is_counted_as_its_definitions_say(fleet) -> None:
+    assert replace(counted(fleet(*STORY)), mixed=()) == Tally(
         runs=9,  # all but the skipped one
+        victims=3,  # V, V|P, wwV
         own=6,  # P, FP, F, V|P, P|F, P
         first_failed=2,  # FP, F
-        victims=3,  # V, V|P, wwV
+        retried=Retried(session=1),  # FP
+        recovered=1,
+        mixed=(),
     )
+    assert [run.build for run in counted(fleet(*STORY)).mixed] == ["1", "8"]  # FP and P|F
 
 
-def test_both_rates_stand_with_their_intervals(history) -> None:
-    (rate,) = flake_rates([history(*STORY)])
+def test_both_rates_stand_with_their_intervals(fleet) -> None:
+    (rate,) = rates(fleet(*STORY))
     assert (rate.own.hits, rate.own.n, rate.own.rate) == (2, 6, 2 / 6)
     assert (rate.environment.hits, rate.environment.n, rate.environment.rate) == (3, 9, 3 / 9)
     low, high = jeffreys(2, 6)
     assert (rate.own.low, rate.own.high) == (low, high)
     assert rate.rank_low == clopper_pearson_low(2, 6)
+
+
+def test_who_retried_is_told_apart(fleet) -> None:
+    """The job retries of these histories are automatic; a session's own reruns stand in one job."""
+    assert counted(fleet("F|P", "FF", "FF|P", "F", "P")).retried == Retried(session=1, automatic=2)
+
+
+def test_recovery_is_of_runs_that_were_retried(fleet) -> None:
+    (rate,) = rates(fleet("F|P", "F|F", "F", "P", "FP"))
+    assert (rate.recovery.hits, rate.recovery.n) == (2, 3)
+    assert rate.flaky_runs == 2
+
+
+def test_a_breakage_leaves_every_own_count(fleet) -> None:
+    (rate,) = rates(fleet(*["P"] * 40, *["F|F"] * 10, *["P"] * 40, "F|P"))
+    assert [breakage.runs for breakage in rate.breakages] == [10]
+    assert (rate.own.hits, rate.own.n) == (1, 81)
+    assert (rate.recovery.hits, rate.recovery.n, rate.retried) == (1, 1, Retried(automatic=1))
+    assert rate.environment.n == 91
+
+
+def test_the_chance_to_be_over_the_budget_grows_with_every_failure(fleet) -> None:
+    chances = [rates(fleet(*["P"] * 200, *["F", "P"] * failures))[0].over_budget for failures in range(4)]
+    assert chances == sorted(chances)
+    assert chances[0] < 0.2
+    assert chances[3] > 0.9
 
 
 def test_the_main_signature_is_the_most_frequent_over_failed_runs(history) -> None:
@@ -48,37 +99,56 @@ def test_no_failure_has_no_signature(history) -> None:
     assert main_signature(history("P", "S", "P!")) == ""
 
 
-def test_a_test_that_never_ran_could_have_any_rate(history) -> None:
-    (rate,) = flake_rates([history("S", "S")])
+def test_a_test_that_never_ran_could_have_any_rate(fleet) -> None:
+    (rate,) = rates(fleet("S", "S"))
     assert (rate.own.n, rate.own.low, rate.own.high) == (0, 0.0, 1.0)
     assert rate.rank_low == 0
+    assert (rate.first_order, rate.last_order) == (None, None)
 
 
-def test_lists_are_ranked_by_evidence_and_not_by_the_bare_rate(history) -> None:
-    seen_twice = named(history("F", "P"), "half of two")
-    seen_often = named(history(*["F", "P", "P"] * 30), "a third of ninety")
-    assert [rate.variant.test.name for rate in flake_rates([seen_twice, seen_often])] == [
+def test_the_first_and_the_last_build_are_those_with_an_own_attempt(fleet) -> None:
+    (rate,) = rates(fleet("S", "V", "P", "F", "P", "P!", "S"))
+    assert (rate.first_order, rate.last_order) == (2, 4)
+
+
+def test_lists_are_ranked_by_evidence_and_not_by_the_bare_rate(fleet) -> None:
+    seen_twice = named(fleet("F", "P"), "half of two")
+    seen_often = named(fleet(*["F", "P", "P"] * 30), "a third of ninety")
+    assert [rate.variant.test.name for rate in rates(seen_twice, seen_often)] == [
         "a third of ninety",
         "half of two",
     ]
 
 
-def test_where_no_test_failed_by_itself_the_environment_decides_then_the_name(history) -> None:
-    rates = flake_rates([named(history("P"), "b"), named(history("P"), "a"), named(history("V", "V", "P"), "z")])
-    assert [rate.variant.test.name for rate in rates] == ["z", "a", "b"]
+def test_broken_tests_lead(fleet) -> None:
+    broken = named(fleet(*["P"] * 30, *["F"] * 8), "broken")
+    flaky = named(fleet(*["F|P", "P"] * 30), "flaky")
+    assert [rate.verdict for rate in rates(flaky, broken)] == [TestVerdict.BROKEN, TestVerdict.FLAKY]
 
 
-def test_the_order_of_the_input_does_not_matter(history) -> None:
-    histories = [named(history(*["P"] * at, "F"), f"t{at % 3}{at}") for at in range(6)]
-    assert flake_rates(histories) == flake_rates(histories[::-1])
+def test_where_no_test_failed_by_itself_the_environment_decides_then_the_name(fleet) -> None:
+    ranked = rates(named(fleet("P"), "b"), named(fleet("P"), "a"), named(fleet("V", "V", "P"), "z"))
+    assert [rate.variant.test.name for rate in ranked] == ["z", "a", "b"]
+
+
+def test_the_order_of_the_input_does_not_matter(fleet) -> None:
+    fleets = [named(fleet(*["P"] * at, "F"), f"t{at % 3}{at}") for at in range(6)]
+    assert rates(*fleets) == rates(*fleets[::-1])
 
 
 def test_no_histories_have_no_rates() -> None:
-    assert flake_rates([]) == ()
+    assert flake_rates(Fleet((), (), ()), BUDGET) == ()
 
 
-def test_streaks_count_with_all_their_runs(history) -> None:
-    long = replace(history("P"), passes=(Streak(0, 4999, 5000),))
-    (rate,) = flake_rates([long])
+def test_streaks_count_with_all_their_runs(fleet) -> None:
+    one = fleet("P")
+    (short,) = one.histories
+    long: History = replace(short, passes=(Streak(0, 4999, 5000),))
+    (rate,) = rates(replace(one, histories=(long,)))
     assert (rate.own.n, rate.own.hits) == (5000, 0)
     assert rate.own.high == pytest.approx(0.0005, rel=0.01)
+
+
+def test_one_interval_is_that_of_the_same_counts_among_others(fleet) -> None:
+    (rate,) = rates(fleet(*STORY))
+    assert interval(2, 6) == rate.own

@@ -22,9 +22,21 @@ def test_json_csv_and_parquet_agree_in_every_cell(report: FlakeReport) -> None:
     table = pq.read_table(io.BytesIO(FILES["tests.parquet"](report))).to_pylist()
     lines = list(csv.DictReader(io.StringIO(FILES["tests.csv"](report).decode())))
     assert told == table
-    assert [{name: str(value) for name, value in one.items()} for one in told] == [
+    assert [{name: plain(value) for name, value in one.items()} for one in told] == [
         {name: value.removeprefix("'") for name, value in line.items()} for line in lines
     ]
+
+
+def plain(value: object) -> str:
+    """A value as a cell of text: a list of things is JSON."""
+    return json.dumps(value, separators=(",", ":")) if isinstance(value, list) else str(value)
+
+
+def test_a_breakage_is_told_with_the_builds_that_bound_it_and_their_pages(report: FlakeReport) -> None:
+    (broke,) = json.loads(FILES["report.json"](report))["tests"][0]["breakages"]
+    assert broke["good"] == {"build": "11", "commit": "c11", "url": "https://buildkite.com/acme/ci/builds/11"}
+    assert broke["url"] == "https://buildkite.com/acme/ci/builds/12#job-1"
+    assert broke["mended"] is None
 
 
 def test_the_numbers_are_those_of_the_history(report: FlakeReport) -> None:

@@ -10,6 +10,7 @@ import click
 
 from flake_report import demo, flow
 from flake_report.collect.files import open_blob
+from flake_report.model.config import RatesConfig
 from flake_report.model.query import Query
 from flake_report.report import explanation, table
 
@@ -35,5 +36,5 @@ def command(keep: str | None) -> int:
             show(*explanation.to_text(flow.explain(open_blob(str(archive / log), sys.stdin.buffer), signatures)))
         show("\n$ flake-report ingest archive && flake-report show --branch main")
         flow.ingest(str(archive), store, signatures, warn, lambda: None)
-        show(*table.to_text(flow.show(store, Query(branch="main"))))
+        show(*table.to_text(flow.show(store, Query(branch="main"), budget=RatesConfig().budget)))
     return 0

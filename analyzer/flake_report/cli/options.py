@@ -63,6 +63,7 @@ class HistoryArguments:
 
     store: str
     query: Query
+    budget: float
 
     @classmethod
     def from_click(cls, arguments: Mapping[str, Any]) -> HistoryArguments:
@@ -75,7 +76,7 @@ class HistoryArguments:
             queue=arguments["queue"],
             test=arguments["test"],
         )
-        return cls(arguments["store"] or config.store.path, query)
+        return cls(arguments["store"] or config.store.path, query, config.rates.budget)
 
 
 def history_options(command: _Decorated) -> _Decorated:

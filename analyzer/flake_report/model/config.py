@@ -33,10 +33,14 @@ class StoreConfig:
 
 @dataclass(frozen=True, slots=True)
 class RatesConfig:
-    """`[rates]`: the part of the history that is counted where no option names one; None does not limit."""
+    """`[rates]`: the part of the history that is counted where no option names one; None does not limit.
+
+    `budget` is the first-attempt failure rate that a test may have.
+    """
 
     branch: str | None = None
     since: timedelta | None = None
+    budget: float = 0.005
 
 
 @dataclass(frozen=True, slots=True)

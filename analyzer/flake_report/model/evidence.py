@@ -73,6 +73,11 @@ class Build:
         """The ISO week that the build and all that belongs to it are counted in."""
         return iso_week(self.created_at)
 
+    @property
+    def label(self) -> str:
+        """What people call it: `build 812`; where it has no number, its key."""
+        return f"build {self.number if self.number is not None else self.key}"
+
 
 def iso_week(moment: datetime) -> str:
     """The ISO week in UTC: `2026-W48`. A naive time is taken as UTC."""

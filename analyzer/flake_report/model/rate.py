@@ -164,7 +164,7 @@ class FlakeRate:
     breakages too, and `retried` says who retried them. `environment` is e: runs with a victim attempt / runs.
     `rank_low` is the Clopper-Pearson lower bound of p. `over_budget` is P(p > budget). `also_flaky`: of a broken test,
     whether it was flaky outside its breakages. `trend` is by week, oldest first; empty where no run needed telling.
-    `first_order` and `last_order` are the first and the last build in which the variant ran, skipped runs left out.
+    `first_order` and `last_order` are the first and the last build with an own attempt; None where there is none.
     """
 
     variant: Variant

@@ -49,7 +49,7 @@ class FlakeReport:
     window: Window
     tests: tuple[FlakeRate, ...]
     health: Health
-    budget: float = 0.005
+    budget: float
     builds: tuple[Build, ...] = ()
     rollups: tuple[RollUp, ...] = ()
     incidents: tuple[Incident, ...] = ()

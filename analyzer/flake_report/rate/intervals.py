@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betaincinv
+from scipy.special import betaincc, betaincinv
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -50,6 +50,17 @@ def clopper_pearson_low(hits: ArrayLike, runs: ArrayLike) -> Floats:
     x, n = _counts(hits, runs)
     shape = np.maximum(x, 1)  # a quantile exists for x >= 1 alone
     return np.where(x == 0, 0.0, betaincinv(shape, n - x + 1, _TAIL))
+
+
+def over(budget: float, hits: ArrayLike, runs: ArrayLike) -> Floats:
+    """The probability that the rate is above `budget`, 0 <= budget <= 1, by the same posterior as the interval's.
+
+    It is 1 - I_budget(x + 1/2, n - x + 1/2), I being the regularised incomplete beta function. Without any run it is
+    what the prior says.
+    """
+    x, n = _counts(hits, runs)
+    above: Floats = betaincc(x + 0.5, n - x + 0.5, budget)
+    return above
 
 
 def _counts(hits: ArrayLike, runs: ArrayLike) -> tuple[Floats, Floats]:

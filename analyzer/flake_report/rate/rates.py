@@ -1,4 +1,4 @@
-"""The two rates of each variant, and what mostly failed."""
+"""Each variant's verdict, its rates with their intervals, and what mostly failed."""
 
 from __future__ import annotations
 
@@ -8,35 +8,56 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flake_report.model.rate import FlakeRate, History, Interval, RunVerdict
+from flake_report.model.evidence import Build, RetryType
+from flake_report.model.rate import FlakeRate, Fleet, History, Interval, Retried, Run, RunVerdict
+from flake_report.model.verdict import TestVerdict
 
-from .intervals import clopper_pearson_low, jeffreys
-
-_OWN = frozenset({RunVerdict.PASSED, RunVerdict.FLAKY, RunVerdict.FAILED})
+from .breakages import breakages
+from .episodes import episodes, inside
+from .intervals import clopper_pearson_low, jeffreys, over
+from .pieces import OWN
+from .segments import Parted, parted
+from .trends import trend
+from .verdicts import Facts, judge
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
     """Counts of one history. `runs` are builds in which the test ran: all but the skipped ones.
 
+    `victims` are runs in which some attempt was failed by the environment. All others are taken outside breakages:
     `own` are runs with an attempt that ended by itself, `first_failed` those whose first such attempt failed,
-    `victims` runs in which some attempt was failed by the environment.
+    `retried` those of them that had another, `recovered` those of them that then passed; `mixed` are the runs that
+    both failed and passed.
     """
 
     runs: int
+    victims: int
     own: int
     first_failed: int
-    victims: int
+    retried: Retried
+    recovered: int
+    mixed: tuple[Run, ...]
 
 
-def tally(history: History) -> Tally:
-    """The counts behind both rates. A lost run is a run of the environment's rate and none of the test's own."""
+def tally(history: History, parts: Parted) -> Tally:
+    """The counts behind the rates. A lost run is a run of the environment's rate and none of the test's own."""
     passes = sum(streak.count for streak in history.passes)
+    broken = parts.broken
+    outside = [run for run in history.runs if run.verdict in OWN and not inside(run, broken)]
+    retried = [run for run in outside if run.retried]
     return Tally(
         runs=passes + len(history.runs),
-        own=passes + sum(run.verdict in _OWN for run in history.runs),
-        first_failed=sum(run.first_failed for run in history.runs),
         victims=sum(run.victim for run in history.runs),
+        own=sum(part.runs for part in parts.segments if not part.breakage),
+        first_failed=sum(run.first_failed for run in outside),
+        retried=Retried(
+            session=sum(run.retry_type is None for run in retried),
+            automatic=sum(run.retry_type is RetryType.AUTOMATIC for run in retried),
+            manual=sum(run.retry_type is RetryType.MANUAL for run in retried),
+        ),
+        recovered=sum(run.recovered for run in retried),
+        mixed=tuple(run for run in outside if run.verdict is RunVerdict.FLAKY),
     )
 
 
@@ -49,44 +70,76 @@ def main_signature(history: History) -> str:
     return min(counted, key=lambda name: (-counted[name], name), default="")
 
 
-def flake_rates(histories: Sequence[History]) -> tuple[FlakeRate, ...]:
-    """Both rates of each history with their intervals, worst first.
+def flake_rates(fleet: Fleet, budget: float) -> tuple[FlakeRate, ...]:
+    """Verdict and rates of each history, worst first; `budget` is the rate that a test may have.
 
-    The own rate p is taken over all runs with an own attempt: a regression that has not been told apart from a flake
-    still counts in it. Ranked by the lower bound of p; where that is equal, by the lower bound of the environment's
-    rate, then by name.
+    Broken tests lead. Then the lower bound of p ranks; where that is equal, the lower bound of the environment's rate,
+    then the name.
     """
-    tallies = [tally(history) for history in histories]
-    own = _intervals([each.first_failed for each in tallies], [each.own for each in tallies])
-    environment = _intervals([each.victims for each in tallies], [each.runs for each in tallies])
-    low = _lower([each.first_failed for each in tallies], [each.own for each in tallies])
-    environment_low = _lower([each.victims for each in tallies], [each.runs for each in tallies])
-    rates = [
-        FlakeRate(history.variant, p, e, rank, main_signature(history))
-        for history, p, e, rank in zip(histories, own, environment, low, strict=True)
-    ]
-    order = sorted(range(len(rates)), key=lambda at: (-low[at], -environment_low[at], rates[at].variant))
+    parts = parted(fleet)
+    tallies = [tally(history, part) for history, part in zip(fleet.histories, parts, strict=True)]
+    own, low = _counted([(each.first_failed, each.own) for each in tallies])
+    environment, environment_low = _counted([(each.victims, each.runs) for each in tallies])
+    recovery, _ = _counted([(each.recovered, each.retried.total) for each in tallies])
+    above = over(budget, [each.hits for each in own], [each.n for each in own]).tolist()
+    rates = []
+    for at, history in enumerate(fleet.histories):
+        facts = _facts(parts[at], tallies[at], own[at], fleet.builds)
+        judged = judge(facts)
+        rates.append(
+            FlakeRate(
+                variant=history.variant,
+                own=own[at],
+                environment=environment[at],
+                rank_low=low[at],
+                signature=main_signature(history),
+                verdict=judged.verdict,
+                reason=judged.reason,
+                recovery=recovery[at],
+                retried=tallies[at].retried,
+                flaky_runs=len(facts.mixed),
+                over_budget=above[at],
+                also_flaky=judged.also_flaky,
+                segments=parts[at].segments,
+                breakages=tuple(facts.breakages),
+                trend=trend(history, fleet.builds),
+                first_order=parts[at].first,
+                last_order=parts[at].last,
+            )
+        )
+    order = sorted(
+        range(len(rates)),
+        key=lambda at: (
+            rates[at].verdict is not TestVerdict.BROKEN,
+            -low[at],
+            -environment_low[at],
+            rates[at].variant,
+        ),
+    )
     return tuple(rates[at] for at in order)
 
 
-def _intervals(hits: list[int], runs: list[int]) -> list[Interval]:
-    """Jeffreys intervals; without any run the rate is 0 and the interval says that it could be anything."""
-    pairs, back = _distinct(hits, runs)
+def _facts(parts: Parted, counts: Tally, own: Interval, builds: Sequence[Build]) -> Facts:
+    return Facts(own, builds, parts.segments, breakages(parts, builds), episodes(parts), counts.mixed)
+
+
+def interval(hits: int, runs: int) -> Interval:
+    """One Jeffreys interval; without any run the rate is 0 and the interval says that it could be anything."""
+    (only,), _ = _counted([(hits, runs)])
+    return only
+
+
+def _counted(counts: Sequence[tuple[int, int]]) -> tuple[list[Interval], list[float]]:
+    """Jeffreys intervals of (hits, runs), and exact lower bounds.
+
+    Each pair of counts is worked out once: a fleet has few pairs, and quantiles are dear.
+    """
+    pairs, back = np.unique(np.array(counts, dtype=np.int64).reshape(-1, 2), axis=0, return_inverse=True)
     lows, highs = jeffreys(pairs[:, 0], pairs[:, 1])
     made = [
-        Interval(int(n), int(x), x / n if n else 0.0, low if n else 0.0, high)
+        Interval(n, x, x / n if n else 0.0, low if n else 0.0, high)
         for (x, n), low, high in zip(pairs.tolist(), lows.tolist(), highs.tolist(), strict=True)
     ]
-    return [made[at] for at in back]
-
-
-def _lower(hits: list[int], runs: list[int]) -> list[float]:
-    pairs, back = _distinct(hits, runs)
-    lows: list[float] = clopper_pearson_low(pairs[:, 0], pairs[:, 1]).tolist()
-    return [lows[at] for at in back]
-
-
-def _distinct(hits: list[int], runs: list[int]) -> tuple[np.ndarray[tuple[int, int], np.dtype[np.int64]], list[int]]:
-    """Each pair of counts once, and for each test its pair: a fleet has few pairs, and quantiles are dear."""
-    pairs, back = np.unique(np.array([hits, runs], dtype=np.int64).T.reshape(-1, 2), axis=0, return_inverse=True)
-    return pairs, back.reshape(-1).tolist()
+    exact: list[float] = clopper_pearson_low(pairs[:, 0], pairs[:, 1]).tolist()
+    places: list[int] = back.reshape(-1).tolist()
+    return [made[at] for at in places], [exact[at] for at in places]

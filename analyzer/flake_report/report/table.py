@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from rich.console import RenderableType
+from rich.padding import Padding
 from rich.text import Text
 
 from flake_report.model.rate import FlakeRate, Interval, Variant
 from flake_report.model.report import FlakeReport, Health, Window
+from flake_report.model.verdict import TestVerdict
 
 from .words import one_line, plural
 
@@ -16,31 +19,39 @@ SHOWN = 20
 """Tests that are shown unasked."""
 
 HEADINGS = (
-    "  first attempt failed       environment failed",
-    "   rate       95 %    runs     rate       95 %    runs   step · queue · main signature",
+    "   first attempt failed      over    passed    environment failed",
+    "   rate       95 %    runs  budget  on retry    rate       95 %    runs",
 )
 
+INDENT = (0, 0, 0, 2)
 
-def to_text(report: FlakeReport, *, everything: bool = False) -> Iterator[Text]:
+STYLES = {
+    TestVerdict.BROKEN: "bold red",
+    TestVerdict.FLAKY: "bold yellow",
+    TestVerdict.RECOVERED: "green",
+    TestVerdict.HEALTHY: "green",
+}
+"""How a verdict is coloured; one that is not here is not coloured."""
+
+
+def to_text(report: FlakeReport, *, everything: bool = False) -> Iterator[RenderableType]:
     """Lines for a terminal, in reading order; `everything` shows the tests that never failed, too."""
-    yield Text(window_line(report.window, report.health), style="bold")
+    yield Text(f"{window_line(report.window, report.health)} · budget {report.budget * 100:g} %", style="bold")
     if not report.health.jobs:
         yield Text("nothing in the store matches; names are matched as written, capitals too")
         return
     yield Text()
-    failing = [test for test in report.tests if test.own.hits or test.environment.hits]
+    failing = [test for test in report.tests if test.own.hits or test.environment.hits or test.breakages]
     shown = list(report.tests) if everything else failing[:SHOWN]
     if shown:
-        yield from (Text(line, style="dim") for line in HEADINGS)
+        yield from (Text(line, style="dim", no_wrap=True) for line in HEADINGS)
         twins = Counter(_place(test.variant) for test in report.tests)
         for test in shown:
-            yield Text(one_line(str(test.variant.test)), style="bold", overflow="fold")
-            yield _numbers(test, with_session=twins[_place(test.variant)] > 1)
+            yield from _told(test, with_session=twins[_place(test.variant)] > 1)
         yield Text()
     if not everything and len(failing) > SHOWN:
         yield Text(f"… {len(failing) - SHOWN:,} more that failed; --all shows every test", style="dim")
-    if clean := len(report.tests) - len(failing):
-        yield Text(f"{clean:,} of {len(report.tests):,} tests never failed here", style="dim")
+    yield verdict_line(report)
     yield Text(health_line(report.health), style="dim")
 
 
@@ -49,6 +60,13 @@ def window_line(window: Window, health: Health) -> str:
     first, last = window.since or health.oldest, window.until or health.newest
     days = " to ".join(dict.fromkeys(f"{moment:%Y-%m-%d}" for moment in (first, last) if moment))
     return " · ".join(part for part in (window.branch or "all branches", days, plural(health.builds, "build")) if part)
+
+
+def verdict_line(report: FlakeReport) -> Text:
+    """How many tests have which verdict."""
+    counted = Counter(test.verdict for test in report.tests)
+    told = (f"{counted[verdict]:,} {verdict.value}" for verdict in TestVerdict if counted[verdict])
+    return Text(f"{plural(len(report.tests), 'test')}: {' · '.join(told)}", style="dim")
 
 
 def health_line(health: Health) -> str:
@@ -69,17 +87,40 @@ def health_line(health: Health) -> str:
     return " · ".join(parts)
 
 
-def _numbers(test: FlakeRate, *, with_session: bool) -> Text:
+def _told(test: FlakeRate, *, with_session: bool) -> Iterator[RenderableType]:
+    """One test: its name, where it runs, why its verdict is what it is, and the numbers."""
     variant = test.variant
     session = variant.session if with_session else ""
     where = " · ".join(part for part in (variant.step, variant.queue, session, test.signature) if part)
-    line = Text(overflow="fold")
-    for rate in (test.own, test.environment):
-        share = f"{rate.rate * 100:.1f} %" if rate.n else "unknown"
-        line.append(f"{share:>8}", style="bold" if rate.hits else "dim")
-        line.append(f"{_band(rate):>11}", style="dim")
-        line.append(f"{f'{rate.hits}/{rate.n}':>8} ")
-    return line.append(f"  {one_line(where)}", style="dim")
+    yield Text(one_line(str(variant.test)), style="bold", overflow="fold")
+    yield Padding(Text(one_line(where), style="dim", overflow="fold"), INDENT)
+    yield Padding(verdict_text(test), INDENT)
+    yield _numbers(test)
+
+
+def verdict_text(test: FlakeRate) -> Text:
+    """`flaky: build 812 both failed and passed at one commit`."""
+    also = ", and flaky before" if test.also_flaky else ""
+    line = Text(f"{test.verdict.value}{also}", style=STYLES.get(test.verdict, "bold"), overflow="fold")
+    return Text.assemble(line, f": {one_line(test.reason)}", overflow="fold")
+
+
+def _numbers(test: FlakeRate) -> Text:
+    line = Text(no_wrap=True)
+    _rate(line, test.own)
+    over = f"{test.over_budget * 100:.0f} %" if test.own.n else "–"
+    line.append(f"{over:>8}", style="dim")
+    recovered = f"{test.recovery.hits}/{test.recovery.n}" if test.recovery.n else "–"
+    line.append(f"{recovered:>10}", style="dim")
+    _rate(line, test.environment)
+    return line
+
+
+def _rate(line: Text, rate: Interval) -> None:
+    share = f"{rate.rate * 100:.1f} %" if rate.n else "unknown"
+    line.append(f"{share:>8}", style="bold" if rate.hits else "dim")
+    line.append(f"{_band(rate):>11}", style="dim")
+    line.append(f"{f'{rate.hits}/{rate.n}':>8}")
 
 
 def _band(rate: Interval) -> str:
