@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib.resources import files
 
+from flake_report.classify import diagnosis
 from flake_report.classify import fingerprint as prints
 from flake_report.classify.attempt import signature_of
 from flake_report.classify.scan import Scan
@@ -16,7 +18,7 @@ from flake_report.model.evidence import Blob, Evidence
 from flake_report.model.failure import Cause
 from flake_report.model.joblog import JobLog
 from flake_report.model.record import ClassifiedAttempt, JobRecord, Versions
-from flake_report.model.results import Attempt
+from flake_report.model.results import Attempt, TestId
 from flake_report.parse import VERSION as PARSER_VERSION
 from flake_report.parse.joblog import Outline, blocks, clean
 from flake_report.parse.precedence import best_source
@@ -38,7 +40,7 @@ def signature_table(*user_files: tuple[str, str]) -> SignatureTable:
 def read_log(
     blob: Blob, table: SignatureTable, warn: Warn, exit_status: int | None = None
 ) -> tuple[JobLog, tuple[Cause, ...]]:
-    """One pass over a log: its outline, and the causes found in it.
+    """One pass over a log: its outline, and the causes found in it, diagnosed by what the log itself tells.
 
     `exit_status` is what the job is known to have ended with; it helps where the log itself does not say.
     """
@@ -49,7 +51,7 @@ def read_log(
     log = outline.result()
     if log.exit_status is None:
         log = replace(log, exit_status=exit_status)
-    return log, causes(scan.matches(), log)
+    return log, diagnose(causes(scan.matches(), log), log, log.attempts)
 
 
 def read(evidence: Evidence, table: SignatureTable) -> JobRecord:
@@ -73,6 +75,7 @@ def read(evidence: Evidence, table: SignatureTable) -> JobRecord:
         except FlakeReportError as error:
             warnings.append(str(error))
     kept = best_source(reports, log)
+    found = diagnose(found, log, kept)
     return JobRecord(
         build=evidence.build,
         job=evidence.job,
@@ -85,6 +88,16 @@ def read(evidence: Evidence, table: SignatureTable) -> JobRecord:
         mode=evidence.mode,
         versions=versions_with(table),
     )
+
+
+def diagnose(found: tuple[Cause, ...], log: JobLog, attempts: Sequence[Attempt]) -> tuple[Cause, ...]:
+    """The causes, each GPU-memory event diagnosed by all that its job left."""
+    tests = {cause.test: from_nodeid(cause.test) for cause in found if cause.test}
+    of_test: dict[TestId, list[Attempt]] = {test: [] for test in tests.values()}
+    for attempt in attempts:
+        if (mine := of_test.get(replace(attempt.test, apart=""))) is not None:
+            mine.append(attempt)
+    return diagnosis.diagnosed(found, log, {name: of_test[test] for name, test in tests.items()})
 
 
 def classify(attempt: Attempt, found: tuple[Cause, ...], table: SignatureTable) -> ClassifiedAttempt:
@@ -101,4 +114,4 @@ def classify(attempt: Attempt, found: tuple[Cause, ...], table: SignatureTable) 
 
 def versions_with(table: SignatureTable) -> Versions:
     """What everything derived is derived with, today."""
-    return Versions(PARSER_VERSION, table.digest, prints.VERSION)
+    return Versions(PARSER_VERSION, table.digest, prints.VERSION, diagnosis.VERSION)

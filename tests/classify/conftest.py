@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.resources import files
 
 import pytest
@@ -52,3 +52,23 @@ def as_toml(row: tuple[str, str, str] | dict[str, object]) -> str:
         for key, value in row.items()
     ]
     return "\n".join(["[[signature]]", *lines])
+
+
+@pytest.fixture(scope="session")
+def smi_table() -> Callable[..., str]:
+    """nvidia-smi's table for one card, as driver 570 prints it."""
+
+    def make(*, used_mib: int, total_mib: int, holders: Sequence[tuple[int, str, int]] = ()) -> str:
+        rows = [
+            f"|    0   N/A  N/A      {pid:>9}      C   {name:<40} {size:>6}MiB |" for pid, name, size in holders
+        ] or ["|  No running processes found                                                             |"]
+        return "\n".join(
+            [
+                "| NVIDIA-SMI 570.86.15              Driver Version: 570.86.15      CUDA Version: 12.8     |",
+                "|   0  NVIDIA L4                      On  |   00000000:5A:00.0 Off |                    0 |",
+                f"| N/A   41C    P0       31W /   72W | {used_mib:>7}MiB / {total_mib:>6}MiB |      0%      Default |",
+                *rows,
+            ]
+        )
+
+    return make

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from math import ceil
-
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from rich.console import Console
 
-from flake_report.model.failure import Blame, Cause, Explanation
+from flake_report.model.failure import Blame, Cause, Diagnosis, DiagnosisKind, Explanation
 from flake_report.report.explanation import (
     advice,
     headline,
-    largest_utilization,
     memory_line,
     to_json,
     to_text,
@@ -60,22 +54,34 @@ def test_the_numbers_of_the_first_known_failure_stand_in_one_line() -> None:
     assert memory_line(first) == "10.93 of 22.05 GiB free · asked 11.02 (utilization 0.5) · short by 0.09"
 
 
+def test_sizes_that_print_alike_are_short_by_less_than_their_rounding() -> None:
+    alike = {**CAPTURES, "free_gib": 11.02, "utilization": 0.5, "requested_gib": 11.02}
+    assert memory_line(alike).endswith("short by less than 0.01")
+
+
+def test_a_diagnosis_says_who_holds_the_memory_and_what_to_do() -> None:
+    found = Diagnosis(DiagnosisKind.SAME_PROCESS, "held by this pytest process: 10.86", "shut it down", ("line 7: it",))
+    one = cause(diagnosis=found)
+    text = printed(explanation(one))
+    assert "held by  this pytest process: 10.86" in text
+    assert "do       shut it down" in text
+    assert "find what holds the memory" not in text
+    assert to_json(explanation(one))["causes"][0]["diagnosis"] == {
+        "kind": "same-process",
+        "sentence": "held by this pytest process: 10.86",
+        "evidence": ["line 7: it"],
+        "advice": "shut it down",
+    }
+
+
+def test_a_diagnosis_that_names_no_holder_says_what_happened() -> None:
+    one = cause(diagnosis=Diagnosis(DiagnosisKind.SHORTAGE, "the setting asks for too much", "lower it"))
+    assert "because  the setting asks for too much" in printed(explanation(one))
+
+
 def test_captures_that_are_no_memory_numbers_give_no_line() -> None:
     assert memory_line({"free_gib": 4.51}) == ""
     assert memory_line({**CAPTURES, "requested_gib": "much"}) == ""
-
-
-@pytest.mark.parametrize(("free", "total", "expected"), [(4.51, 22.05, 0.20), (10.93, 22.05, 0.49), (0.0, 22.71, 0.0)])
-def test_the_largest_setting_for_a_known_failure(free: float, total: float, expected: float) -> None:
-    assert largest_utilization(free, total) == expected
-
-
-@given(total=st.integers(2**30, 2**38), free=st.integers(0, 2**38))
-def test_the_largest_setting_never_asks_for_more_than_was_free(total: int, free: int) -> None:
-    free = min(free, total)
-    shown_free, shown_total = round(free / 2**30, 2), round(total / 2**30, 2)
-    # vLLM's own rule, on bytes: it refuses when free < ceil(total x utilization).
-    assert ceil(total * largest_utilization(shown_free, shown_total)) <= free
 
 
 def test_the_page_gives_answer_place_evidence_and_advice() -> None:

@@ -219,7 +219,7 @@ ROWS = {
         "parser_version": "parser-1",
         "signatures_version": "signatures-1",
         "fingerprint_version": "fingerprint-1",
-        "diagnosis_version": None,
+        "diagnosis_version": "",
     },
     "attempts": {
         "ordinal": 0,

@@ -9,6 +9,7 @@ from flake_report.model.joblog import JobLog, RegionKind, Session
 
 from .events import Event, Strength, events
 from .kvcache import settle
+from .process import process_of
 
 _RUNNERS_ERROR = "##[error]"
 """How GitHub Actions marks what failed a step."""
@@ -62,6 +63,7 @@ def _cause(event: Event) -> Cause:
         captures=told.captures,
         wrapper=told.signature.wrapper,
         fingerprint=known.hash if known else "",
+        process=process_of(match.text for match in event.matches),
     )
 
 

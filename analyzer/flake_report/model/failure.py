@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from math import floor
 from typing import TypeAlias
 
 Captured: TypeAlias = str | int | float
@@ -84,6 +85,10 @@ class DiagnosisKind(StrEnum):
     UNDETERMINED = "undetermined"
 
 
+HELD = "held by "
+"""How a diagnosis begins that says who holds the memory."""
+
+
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
     """What one GPU-memory event came of: `sentence` says so with its evidence, `advice` what to do.
@@ -119,6 +124,29 @@ class Cause:
     fingerprint: str = ""
     process: str = ""
     diagnosis: Diagnosis | None = None
+
+    def size(self, name: str) -> int | None:
+        """A captured size `<name>_gib` in bytes, as exact as it was printed; None where it was not captured."""
+        value = self.captures.get(f"{name}_gib")
+        return round(value * 2**30) if isinstance(value, float | int) else None
+
+    @property
+    def largest_utilization(self) -> float | None:
+        """The largest utilization, to two decimals, with which the engine would have started in the memory it saw.
+
+        Sizes are printed rounded to 0.01 GiB, so the half of that is taken off before dividing: the advice must hold.
+        None where no engine was refused for a setting, or where the numbers are none of a card.
+        """
+        free, total = self.captures.get("free_gib"), self.captures.get("total_gib")
+        if (
+            "utilization" not in self.captures
+            or not isinstance(free, float | int)
+            or not isinstance(total, float | int)
+        ):
+            return None
+        if not 0 <= free <= total or not total:
+            return None
+        return floor(max(free - 0.005, 0.0) / (total + 0.005) * 100) / 100
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from math import floor
 
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from flake_report.model.failure import Blame, Captured, Cause, Explanation
+from flake_report.model.failure import HELD, Blame, Captured, Cause, Diagnosis, Explanation
 
 from .words import one_line, plural
 
@@ -49,11 +48,18 @@ def to_json(explanation: Explanation) -> dict[str, object]:
                 "count": cause.count,
                 "captures": dict(cause.captures),
                 "hint": cause.hint,
+                "diagnosis": _diagnosis(cause.diagnosis),
             }
             for cause in explanation.causes
         ],
         "warnings": list(explanation.warnings),
     }
+
+
+def _diagnosis(one: Diagnosis | None) -> dict[str, object] | None:
+    if one is None:
+        return None
+    return {"kind": one.kind.value, "sentence": one.sentence, "evidence": list(one.evidence), "advice": one.advice}
 
 
 def to_text(explanation: Explanation) -> Iterator[Text | Table | Padding]:
@@ -112,6 +118,9 @@ def _facts(cause: Cause) -> Table:
         grid.add_row(_device(cause.captures), memory)
     else:
         grid.add_row("says", Text(_shorten(cause.text)))
+    if cause.diagnosis:
+        said = one_line(cause.diagnosis.sentence)
+        grid.add_row("held by" if said.startswith(HELD) else "because", Text(said.removeprefix(HELD)))
     grid.add_row("do", Text(advice(cause)))
     return grid
 
@@ -132,29 +141,19 @@ def memory_line(captures: Mapping[str, Captured]) -> str:
     line = f"{free:.2f} of {total:.2f} GiB free · asked {requested:.2f}"
     utilization = captures.get("utilization")
     line += " more" if utilization is None else f" (utilization {utilization})"
-    return f"{line} · short by {max(requested - free, 0):.2f}"
+    short = f"{requested - free:.2f}"
+    return f"{line} · short by {short if float(short) > 0 else 'less than 0.01'}"
 
 
 def advice(cause: Cause) -> str:
     """What to do; where a setting asked for too much, also the largest that the memory seen would have allowed."""
-    free, total = cause.captures.get("free_gib"), cause.captures.get("total_gib")
-    if "utilization" not in cause.captures or not isinstance(free, float | int) or not isinstance(total, float | int):
-        return cause.hint
-    most = largest_utilization(free, total)
-    if free > total:
+    if cause.diagnosis:
+        return cause.diagnosis.advice
+    most = cause.largest_utilization
+    if most is None:
         return cause.hint
     told = f"{most:.2f} is the most that would have started" if most else "no setting would have started"
     return f"{told}; {cause.hint}"
-
-
-def largest_utilization(free_gib: float, total_gib: float) -> float:
-    """The largest utilization, to two decimals, that asks for no more than `free_gib` of `total_gib`.
-
-    Both are printed rounded to 0.01 GiB, so the half of that is taken off before dividing: the advice must hold.
-    """
-    if total_gib <= 0:
-        return 0.0
-    return floor(max(free_gib - 0.005, 0.0) / (total_gib + 0.005) * 100) / 100
 
 
 def _shorten(text: str) -> str:

@@ -73,6 +73,7 @@ def _jobs(records: Sequence[tuple[int, JobRecord]]) -> Columns:
         "parser_version": [record.versions.parser for _, record in records],
         "signatures_version": [record.versions.signatures for _, record in records],
         "fingerprint_version": [record.versions.fingerprint for _, record in records],
+        "diagnosis_version": [record.versions.diagnosis for _, record in records],
     }
 
 
@@ -116,6 +117,7 @@ def _matches(records: Sequence[tuple[int, JobRecord]]) -> Columns:
         "test": [cause.test for cause in causes],
         "count": [cause.count for cause in causes],
         "captures": [_json(dict(cause.captures)) for cause in causes],
+        "diagnosis": [cause.diagnosis.kind.value if cause.diagnosis else None for cause in causes],
     }
 
 
