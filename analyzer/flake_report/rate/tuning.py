@@ -1,0 +1,186 @@
+"""Which setting fits a test: the risk of each utilization, what the test needs, what no setting mends.
+
+Free memory is counted as a share of the card, as utilization is: an engine is refused when its share is not free.
+Sizes in logs are rounded to 0.01 GiB, so no verdict on a start is drawn from them again: whether it was refused is what
+the engine said, and what another setting would have met is decided with half a step to spare.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from math import ceil, floor, nextafter
+
+from flake_report.model.memory import GIB, Fit, Place, Refusal, Risk, Start, Tuning
+
+from .survival import Free, passes_for
+
+MIRRORED = 0.3 * GIB
+"""In use and asked for are then taken for the same: an engine uses a little more than its setting says."""
+
+_HALF_STEP = 0.005 * GIB
+_SAME_CARD = 1.02
+_STEPS = 100  # settings are advised in hundredths
+
+
+def tunings(
+    starts: Iterable[Start],
+    *,
+    budget: float,
+    held: Mapping[tuple[str, Place], int] | None = None,
+    tried: Sequence[float] = (),
+) -> tuple[Tuning, ...]:
+    """One for each test, place and size of card; most refusals first. `tried` are settings to tell of, too.
+
+    `held` is what the recorder saw a test hold at its end.
+    """
+    groups: dict[tuple[str, Place], list[Start]] = defaultdict(list)
+    for start in starts:
+        groups[start.test, start.place].append(start)
+    found = []
+    for (test, place), mine in groups.items():
+        cards, homeless = _by_card(mine)
+        for card in cards:
+            one = _tuning(card, budget, tried, (held or {}).get((test, place)), homeless)
+            found.append(one)
+    return tuple(sorted(found, key=lambda one: (-len(one.refusals), one.test, one.place, one.total)))
+
+
+def largest_utilization(free: float, total: float) -> float:
+    """The largest utilization, in hundredths, that surely asks for no more than `free` of `total` bytes."""
+    return floor(max(free - _HALF_STEP, 0) / (total + _HALF_STEP) * _STEPS) / _STEPS if total > 0 else 0.0
+
+
+def _by_card(starts: Sequence[Start]) -> tuple[list[list[Start]], int]:
+    """Starts by size of card; those that do not say it belong to the one size there is, else nowhere: their count."""
+    sizes: list[list[int]] = []
+    for total in sorted(start.total for start in starts if start.total):
+        if sizes and total <= sizes[-1][0] * _SAME_CARD:
+            sizes[-1].append(total)
+        else:
+            sizes.append([total])
+    if len(sizes) <= 1:
+        return [list(starts)], 0
+    cards = [[one for one in starts if one.total and size[0] <= one.total <= size[-1]] for size in sizes]
+    return cards, sum(not start.total for start in starts)
+
+
+def _tuning(starts: Sequence[Start], budget: float, tried: Sequence[float], held: int | None, ignored: int) -> Tuning:
+    first = starts[0]
+    sizes = Counter(start.total for start in starts if start.total)
+    total = max(sizes, key=lambda size: (sizes[size], size), default=0)
+    each = _one_a_job(starts)
+    refusals = tuple(_refusal(start, total) for start in each if start.refused and start.free is not None)
+    free = _distribution(each)
+    need = max((start.base for start in starts if start.base is not None), default=None)
+    came_up = [start.utilization for start in starts if start.up]
+    newest = max(each, key=lambda start: (start.created_at, start.build))
+    fit, advised = _advice(free, refusals, budget=budget, current=newest.utilization, need=(need or 0) / (total or 1))
+    shown = {*(start.utilization for start in each), *tried, *([advised] if advised else [])}
+    worst = min((refusal.free for refusal in refusals), default=0)
+    return Tuning(
+        test=first.test,
+        place=first.place,
+        total=total,
+        device=next((start.device for start in starts if start.device), ""),
+        starts=len(each),
+        refusals=refusals,
+        risks=tuple(_risk(free, u, total) for u in sorted(shown, reverse=True)),
+        budget=budget,
+        fit=fit,
+        advised=advised,
+        current=newest.utilization,
+        need=need,
+        held=held,
+        least_kv=min((one.kv for one in starts if one.up and one.kv is not None and one.kv > 0), default=None),
+        floor=min(came_up, default=None),
+        leftover=max((need or 0) - worst, 0) if refusals else 0,
+        needed_passes=passes_for(budget),
+        ignored=ignored,
+        mirrored_advice=_mirrored_advice(refusals),
+    )
+
+
+def _one_a_job(starts: Sequence[Start]) -> list[Start]:
+    """One start a job: reruns in a job meet what the first one met. The tightest refusal, else the largest let in."""
+    jobs: dict[str, list[Start]] = defaultdict(list)
+    for start in starts:
+        jobs[start.job].append(start)
+    chosen = []
+    for mine in jobs.values():
+        refused = [start for start in mine if start.refused and start.free is not None]
+        chosen.append(
+            min(refused, key=lambda start: start.free or 0) if refused else max(mine, key=lambda one: one.utilization)
+        )
+    return chosen
+
+
+def _distribution(starts: Sequence[Start]) -> Free:
+    known = [start for start in starts if start.free is not None and start.total]
+    return Free(
+        exact=[_share_free(start) for start in known],
+        at_least=[start.utilization for start in starts if not start.refused and start not in known],
+    )
+
+
+def _share_free(start: Start) -> float:
+    """The share of the card that was free; of a refused start below its setting, whatever rounding says."""
+    share = (start.free or 0) / (start.total or 1)
+    return min(share, nextafter(start.utilization, 0)) if start.refused else share
+
+
+def _refusal(start: Start, total: int) -> Refusal:
+    size = start.total or total
+    free = start.free or 0
+    asked = start.requested if start.requested is not None else ceil(size * start.utilization)
+    return Refusal(
+        build=start.build,
+        job=start.job,
+        created_at=start.created_at,
+        utilization=start.utilization,
+        free=free,
+        asked=asked,
+        total=size,
+        mirrored=abs(size - free - asked) <= MIRRORED,
+    )
+
+
+def _risk(free: Free, utilization: float, total: int) -> Risk:
+    below = free.below(utilization)
+    return Risk(
+        utilization=utilization,
+        asks=ceil(total * utilization),
+        rate=below.rate,
+        low=below.low,
+        high=below.high,
+        at_most=below.at_most,
+        effective=below.effective,
+        known=below.known,
+    )
+
+
+def _advice(
+    free: Free, refusals: Sequence[Refusal], *, budget: float, current: float, need: float
+) -> tuple[Fit, float | None]:
+    """The largest setting, no higher than today's, of which the most can be said; `need` is a share of the card."""
+    steps = [current, *(step / _STEPS for step in range(ceil(current * _STEPS) - 1, 0, -1))]
+    risks = ((u, free.below(u)) for u in steps)
+    sure = next((u for u, risk in risks if risk.known and risk.at_most <= budget), None)
+    if sure is not None and sure >= need:
+        return Fit.CERTIFIED, sure
+    best = min([current, *(largest_utilization(one.free, one.total) for one in refusals)])
+    if refusals and (best <= 0 or best < need):
+        return Fit.CLEAN, None
+    return Fit.SEEN, best
+
+
+def _mirrored_advice(refusals: Sequence[Refusal]) -> float | None:
+    """The largest setting that passes every failure seen, if what mirrors it shrinks with it; None if nothing does.
+
+    Then free(u) = free + (u0 − u) T, and u T <= free(u) holds up to u = (free + u0 T) / 2 T.
+    """
+    if not any(one.mirrored for one in refusals):
+        return None
+    return min(
+        largest_utilization((one.free + one.asked) / 2 if one.mirrored else one.free, one.total) for one in refusals
+    )
