@@ -1,0 +1,95 @@
+"""Histories as counts by week: what tests of one week against others are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from flake_report.model.evidence import Build
+from flake_report.model.rate import Fleet, History, Pool, Streak, Variant
+from flake_report.model.verdict import Segment
+
+from .overdispersion import Counts
+from .pieces import OWN
+
+BEFORE = 12
+"""Weeks that the newest is compared with, at most: older ones say less of today."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calendar:
+    """The newest weeks with builds: `weeks` newest first, and for each build the place of its week, -1 for older."""
+
+    weeks: tuple[str, ...]
+    places: Counts
+
+    @classmethod
+    def of(cls, builds: Sequence[Build]) -> Calendar:
+        """The newest week and up to `BEFORE` weeks before it."""
+        weeks = tuple(sorted({build.week for build in builds}, reverse=True)[: BEFORE + 1])
+        at = {week: place for place, week in enumerate(weeks)}
+        return cls(weeks, np.array([at.get(build.week, -1) for build in builds], dtype=np.int64))
+
+
+@dataclass(frozen=True, slots=True)
+class WeekCounts:
+    """Runs with an own attempt and those whose first one failed, outside breakages.
+
+    Shapes: histories by weeks of the calendar.
+    """
+
+    failures: Counts
+    runs: Counts
+
+
+def week_counts(fleet: Fleet, segments: Mapping[Variant, Sequence[Segment]], calendar: Calendar) -> WeekCounts:
+    """The counts of every history, in their order; `segments` tell which builds are breakages.
+
+    Of a variant without any run to tell only the sum of its passes is known. They are spread over the builds of its
+    pool between its first and its last: exact where it ran in all of them.
+    """
+    shape = (len(fleet.histories), len(calendar.weeks))
+    failures, runs = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+    pools = {(pool.step, pool.queue): pool for pool in fleet.pools}
+    known: dict[tuple[str, str, Streak], Counts] = {}
+    for nth, history in enumerate(fleet.histories):
+        variant = history.variant
+        if history.runs:
+            broken = [part for part in segments.get(variant, ()) if part.breakage]
+            _add(history, broken, calendar.places, failures[nth], runs[nth])
+            continue
+        for streak in history.passes:
+            place = (variant.step, variant.queue, streak)
+            if place not in known:
+                known[place] = _spread(streak, pools[place[:2]], calendar)
+            runs[nth] += known[place]
+    return WeekCounts(failures, runs)
+
+
+def _add(history: History, broken: Sequence[Segment], places: Counts, failures: Counts, runs: Counts) -> None:
+    """The runs of one history that has some to tell, added to its two rows: all runs of a streak are of one week."""
+    for streak in history.passes:
+        place = places[streak.first_order]
+        if place >= 0 and not _inside(streak.first_order, broken):
+            runs[place] += streak.count
+    for run in history.runs:
+        place = places[run.order]
+        if place >= 0 and run.verdict in OWN and not _inside(run.order, broken):
+            runs[place] += 1
+            failures[place] += run.first_failed
+
+
+def _inside(order: int, broken: Sequence[Segment]) -> bool:
+    return any(part.first <= order <= part.last for part in broken)
+
+
+def _spread(streak: Streak, pool: Pool, calendar: Calendar) -> Counts:
+    """The runs of a streak by week, as its pool's builds lie; sums to their number where no week is too old."""
+    orders = np.array(pool.orders)
+    within = calendar.places[orders[(orders >= streak.first_order) & (orders <= streak.last_order)]]
+    builds = np.bincount(within + 1, minlength=len(calendar.weeks) + 1)
+    so_far = np.round(builds.cumsum() * (streak.count / builds.sum())).astype(np.int64)
+    a_week: Counts = np.diff(so_far)
+    return a_week

@@ -1,0 +1,164 @@
+"""One week against those before it, on fleets whose every run is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from flake_report.model.evidence import Build
+from flake_report.model.rate import Fleet, History, Pool, Run, RunVerdict, Streak, Variant
+from flake_report.model.results import TestId
+from flake_report.model.verdict import Segment
+from flake_report.rate.comparisons import comparisons
+from flake_report.rate.weeks import Calendar, week_counts
+
+MONDAY = datetime(2026, 9, 7, tzinfo=UTC)
+
+
+def builds(weeks: int, a_week: int) -> tuple[Build, ...]:
+    gap = timedelta(days=7) / a_week
+    return tuple(
+        Build("acme", "ci", str(at), at, f"c{at}", "main", "", MONDAY + at * gap, "passed")
+        for at in range(weeks * a_week)
+    )
+
+
+def history(name: str, spelled: str, made: Sequence[Build], step: str = "unit", session: str = "") -> History:
+    """A letter a build: `P` passed, `F` failed, `S` skipped, `.` did not run; one streak a week, as in the store."""
+    variant = Variant(TestId("m", name), step, "q", session)
+    runs = tuple(
+        Run(variant, build.key, at, build.created_at, RunVerdict.FAILED, first_failed=True)
+        for at, build in enumerate(made)
+        if spelled[at] == "F"
+    )
+    return History(variant, runs, _streaks("P", spelled, made), _streaks("S", spelled, made))
+
+
+def _streaks(letter: str, spelled: str, made: Sequence[Build]) -> tuple[Streak, ...]:
+    found = []
+    weeks = list(dict.fromkeys(build.week for build in made)) if "F" in spelled else [""]
+    for week in weeks:
+        orders = [at for at, build in enumerate(made) if spelled[at] == letter and week in ("", build.week)]
+        if orders:
+            found.append(Streak(orders[0], orders[-1], len(orders)))
+    return tuple(found)
+
+
+def fleet(made: Sequence[Build], *histories: History) -> Fleet:
+    pools = sorted({history.variant.step for history in histories})
+    orders = tuple(range(len(made)))
+    return Fleet(tuple(made), tuple(Pool(step, "q", orders) for step in pools), histories)
+
+
+@pytest.fixture
+def calm() -> Callable[[int, int], list[History]]:
+    """Tests that fail once in 50 builds, each at another time: weeks of such a fleet do not differ."""
+
+    def made(weeks: int, a_week: int) -> list[History]:
+        known = builds(weeks, a_week)
+        return [
+            history(f"calm_{k}", "".join("F" if (at + k) % 50 == 0 else "P" for at in range(len(known))), known)
+            for k in range(50)
+        ]
+
+    return made
+
+
+def test_a_test_that_began_to_fail_is_worse_and_its_mirror_is_better(calm) -> None:
+    known = builds(6, 100)
+    worse = history("t_worse", "P" * 500 + "FPPP" * 25, known)
+    better = history("u_better", "FPPP" * 125 + "P" * 100, known)
+    found = comparisons(fleet(known, *calm(6, 100), worse, better), {})
+    assert [change.variant.test.name for change in found.worse] == ["t_worse"]
+    assert [change.variant.test.name for change in found.better] == ["u_better"]
+    [change] = found.worse
+    assert (change.now.hits, change.now.n, change.before.hits, change.before.n) == (25, 100, 0, 500)
+    assert change.p_value < 1e-6
+    assert (found.week, found.before, found.pooled) == (known[-1].week, 5, False)
+    assert found.testable + found.untestable == 52
+
+
+def test_a_breakage_is_no_change_of_a_rate(calm) -> None:
+    known = builds(6, 100)
+    broken = history("t_broken", "P" * 550 + "F" * 50, known)
+    segment = Segment(550, 599, 50, 50, 0, 50, 0, breakage=True)
+    histories = fleet(known, *calm(6, 100), broken)
+    assert comparisons(histories, {}).worse
+    assert not comparisons(histories, {broken.variant: (segment,)}).worse
+
+
+def test_a_change_below_the_least_effect_is_no_news(calm) -> None:
+    """From 10 to 19 % is more than a point and sure, but not twice as much."""
+    known = builds(6, 400)
+    grown = history("t_grown", ("F" + "P" * 9) * 200 + ("F" + "P" * 4) * 76 + "P" * 20, known)
+    assert not comparisons(fleet(known, *calm(6, 400), grown), {}).worse
+
+
+def test_at_nightly_volume_the_parameters_of_a_test_are_counted_together() -> None:
+    """Each variant failed in 3 of 7 runs after none in 49: among 732 that is no proof; 36 of 84 together are."""
+    known = builds(8, 7)
+    others = [
+        history(f"t_{k}[{m}]", "".join("F" if (at + 5 * m + k) % 50 == 0 else "P" for at in range(56)), known)
+        for k in range(60)
+        for m in range(12)
+    ]
+    grown = [history(f"t_grown[{k}]", "P" * 49 + "PFPFPFP", known) for k in range(12)]
+    found = comparisons(fleet(known, *others, *grown), {})
+    assert found.pooled
+    assert found.testable + found.untestable == 61
+    [change] = found.worse
+    assert (change.variant.test.name, change.variants, change.now.hits, change.now.n) == ("t_grown", 12, 36, 84)
+
+
+def test_new_and_vanished_tests_are_told_once() -> None:
+    known = builds(3, 2)
+    made = fleet(
+        known,
+        history("always", "PPPPPP", known),
+        history("gone", "PPPP..", known),
+        history("gone_before", "PP....", known),
+        history("new", "....PF", known),
+        history("skipped_before", "SSSSPP", known),
+        history("skipped_now", "PPPPSS", known),
+        history("other_step_gone", "PPPP..", known, step="idle"),
+    )
+    idle = Pool("idle", "q", (0, 1, 2, 3))
+    made = Fleet(made.builds, (idle, *made.pools[1:]), made.histories)
+    found = comparisons(made, {})
+    assert [variant.test.name for variant in found.new] == ["new"]
+    assert [variant.test.name for variant in found.vanished] == ["gone"]
+
+
+def test_another_command_makes_no_new_test() -> None:
+    known = builds(2, 2)
+    found = comparisons(
+        fleet(known, history("t", "PP..", known, session="pytest a"), history("t", "..PP", known, session="pytest b")),
+        {},
+    )
+    assert (found.new, found.vanished) == ((), ())
+
+
+def test_with_one_week_alone_there_is_nothing_to_compare() -> None:
+    known = builds(1, 5)
+    found = comparisons(fleet(known, history("t", "PPFPP", known)), {})
+    assert (found.week, found.before, found.worse, found.new) == (known[0].week, 0, (), ())
+    assert comparisons(Fleet((), (), ()), {}).week == ""
+
+
+def test_weeks_count_what_the_letters_say_with_or_without_failures() -> None:
+    known = builds(3, 4)
+    made = fleet(known, history("clean", "PPPP" * 3, known), history("some", "PFPS....FPPP", known))
+    counts = week_counts(made, {}, Calendar.of(known))
+    assert counts.runs.tolist() == [[4, 4, 4], [4, 0, 3]]
+    assert counts.failures.tolist() == [[0, 0, 0], [1, 0, 1]]
+
+
+def test_weeks_older_than_those_compared_are_left_out() -> None:
+    known = builds(15, 2)
+    counts = week_counts(
+        fleet(known, history("clean", "P" * 30, known), history("some", "F" * 30, known)), {}, Calendar.of(known)
+    )
+    assert counts.runs.tolist() == [[2] * 13] * 2
+    assert counts.failures.sum() == 26
