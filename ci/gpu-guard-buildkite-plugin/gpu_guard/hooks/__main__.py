@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Optional, Type
 
 
-def told(kind: Type[BaseException], error: BaseException, trace: Optional[TracebackType]) -> None:
+def told(kind: Type[BaseException], error: BaseException, trace: "Optional[TracebackType]") -> None:  # noqa: FA100
     """Show a bug; Ctrl-C and the like end the hook as they would."""
     traceback.print_exception(kind, error, trace)
     if not issubclass(kind, Exception):

@@ -11,9 +11,9 @@ from typing import Optional
 PROGRAM = "buildkite-agent"
 CONTEXT = "gpu-guard"
 
-UPLOAD_LIMIT = 120.0
+UPLOAD_LIMIT = 60.0
 CALL_LIMIT = 20.0
-"""Seconds: a job waits no longer for its telemetry, and the agent itself tries again within that."""
+"""Seconds: a GPU stands idle no longer for telemetry, and the agent itself tries again within that."""
 
 
 def present() -> bool:
@@ -23,7 +23,7 @@ def present() -> bool:
 
 def upload(folder: Path, paths: Sequence[str]) -> str:
     """Upload files below `folder` under those paths; empty where it worked, else why not."""
-    return _call(["artifact", "upload", ";".join(paths)], CALL_LIMIT + UPLOAD_LIMIT, cwd=folder)
+    return _call(["artifact", "upload", ";".join(paths)], UPLOAD_LIMIT, cwd=folder)
 
 
 def annotate(body: str, job: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Optional
 
-from gpu_guard import guard
+from gpu_guard import guard, leftovers
 
 from . import courier
 from .growth import Growth, compare
@@ -29,13 +29,14 @@ def run(environ: Mapping[str, str]) -> None:
     if state is None:
         return
     growth = _settled(state["before"], environ)
-    for device in growth:
-        say(device.sentence())
+    left = [f"{one.name or 'a process'} (pid {one.pid}) outlives this job" for one in leftovers.of_job(environ)]
+    for sentence in [device.sentence() for device in growth] + left:
+        say(sentence)
     if courier.present():
         _upload(Path(state["checkout"]), state["started"])
     lost = [device for device in growth if device.lost]
     if lost and state["annotate"] and courier.present():
-        _annotate(lost, environ)
+        _annotate(lost, left, environ)
 
 
 def _state(path: str) -> Optional[dict[str, Any]]:
@@ -79,10 +80,10 @@ def _upload(checkout: Path, started: float) -> None:
         say(failed or f"{len(taken)} files of recorded tests are uploaded")
 
 
-def _annotate(lost: list[Growth], environ: Mapping[str, str]) -> None:
+def _annotate(lost: list[Growth], left: list[str], environ: Mapping[str, str]) -> None:
     job = environ.get("BUILDKITE_JOB_ID", "")
     for failed in (
-        courier.annotate(note(lost, environ), job),
+        courier.annotate(note(lost, environ, left), job),
         courier.set_meta_data(f"gpu-guard:{job}", json.dumps({"lost_bytes": {each.name: each.lost for each in lost}})),
     ):
         if failed:

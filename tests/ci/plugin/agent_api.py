@@ -1,0 +1,129 @@
+"""A server that speaks the agent's API over HTTP, as far as a job's calls go, and remembers what it was told.
+
+Requests and replies have the shapes of the agent's own `api` package; ids and bodies are checked, so that a call that
+Buildkite would refuse is refused here too.
+"""
+
+from __future__ import annotations
+
+import email.parser
+import email.policy
+import json
+import threading
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+TOKEN = "token-of-the-job"
+MOST_ANNOTATION = 1024 * 1024
+
+
+@dataclass
+class Told:
+    """What the agent told: annotations in order, artifacts by path, meta-data by key, every request line."""
+
+    annotations: list[dict[str, Any]] = field(default_factory=list)
+    artifacts: dict[str, bytes] = field(default_factory=dict)
+    states: dict[str, str] = field(default_factory=dict)
+    meta_data: dict[str, str] = field(default_factory=dict)
+    requests: list[str] = field(default_factory=list)
+
+
+class AgentApi:
+    """`url` is what BUILDKITE_AGENT_ENDPOINT takes; `down` makes it answer 500 to everything."""
+
+    def __init__(self) -> None:
+        self.told = Told()
+        self.down = False
+        self._pending: dict[str, str] = {}
+        handler = type("Handler", (_Handler,), {"api": self})
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+        self._thread.start()
+        self.url = f"http://127.0.0.1:{self._server.server_port}/v3"
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def answer(self, method: str, path: str, body: bytes, kind: str) -> tuple[int, dict[str, Any]]:
+        """Status and JSON for one request."""
+        parts = [unquote(part) for part in path.removeprefix("/v3").strip("/").split("/")]
+        if parts[0] == "storage":  # lies at another host in the world: no token goes there
+            return self._stored(body, kind)
+        if method == "GET" or parts[0] not in ("jobs", "builds") or len(parts) < 3:
+            return 404, {"message": "Not found"}
+        found = json.loads(body or b"{}")
+        if parts[2] == "annotations":
+            return self._annotation(found)
+        if parts[2] == "artifacts":
+            return self._batch(found) if method == "POST" else self._finished(found)
+        if parts[2:] == ["data", "exists"]:
+            return 200, {"exists": found["key"] in self.told.meta_data}
+        if parts[2:] == ["data", "set"]:
+            self.told.meta_data[found["key"]] = found["value"]
+            return 200, {}
+        if parts[2:] == ["data", "get"] and found["key"] in self.told.meta_data:
+            return 200, {"key": found["key"], "value": self.told.meta_data[found["key"]]}
+        return 404, {"message": "Not found"}
+
+    def _annotation(self, found: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        right = found.get("style") in {"default", "info", "success", "warning", "error", ""}
+        right = right and found.get("scope", "build") in {"build", "job", ""} and len(found["context"]) <= 100
+        if not right or len(found["body"].encode()) > MOST_ANNOTATION:
+            return 400, {"message": "The annotation is not right"}
+        self.told.annotations.append(found)
+        return 201, {}
+
+    def _batch(self, found: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        ids = [f"artifact-{len(self._pending) + place}" for place, _ in enumerate(found["artifacts"])]
+        self._pending.update(zip(ids, (one["path"] for one in found["artifacts"]), strict=True))
+        action = {"url": self.url, "method": "POST", "path": "/storage/form", "file_input": "file"}
+        instructions = {"action": action, "data": {"path": "${artifact:path}"}}
+        return 201, {"id": found["id"], "artifact_ids": ids, "upload_instructions": instructions}
+
+    def _stored(self, body: bytes, kind: str) -> tuple[int, dict[str, Any]]:
+        head = f"Content-Type: {kind}\r\n\r\n".encode()
+        message = email.parser.BytesParser(policy=email.policy.HTTP).parsebytes(head + body)
+        parts = {part.get_param("name", header="content-disposition"): part for part in message.iter_parts()}
+        if not {"path", "file"} <= set(parts):
+            return 400, {"message": "this is no form of an artifact"}
+        self.told.artifacts[parts["path"].get_content().strip()] = parts["file"].get_payload(decode=True)
+        return 204, {}
+
+    def _finished(self, found: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        self.told.states.update({self._pending[one["id"]]: one["state"] for one in found["artifacts"]})
+        return 200, {}
+
+
+class _Handler(BaseHTTPRequestHandler):
+    api: AgentApi
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        self._reply()
+
+    do_POST = do_PUT = do_DELETE = do_GET
+
+    def log_message(self, *_: object) -> None:
+        """The tests look at `told`."""
+
+    def _reply(self) -> None:
+        path = urlsplit(self.path).path
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self.api.told.requests.append(f"{self.command} {path}")
+        allowed = path.startswith("/storage/") or self.headers.get("Authorization") == f"Token {TOKEN}"
+        if self.api.down:
+            status, answer = 500, {"message": "down"}
+        elif not allowed:
+            status, answer = 401, {"message": "Authentication required"}
+        else:
+            status, answer = self.api.answer(self.command, path, body, self.headers.get("Content-Type", ""))
+        data = b"" if status == 204 else json.dumps(answer).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
