@@ -123,8 +123,14 @@ def _is_limit(key: str) -> bool:
 
 
 def _lower(one: Any, other: Any) -> Any:
-    numbers = all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in (one, other))
-    return min(one, other) if numbers else one
+    """The lower of two limits; what is no number above zero (None, -1, "auto") is none."""
+    if not _is_number(one):
+        return other
+    return min(one, other) if _is_number(other) else one
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0
 
 
 def _value(text: str) -> Value:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+
+from gpu_guard.memory import process
 
 PLUGIN = Path(__file__).resolve().parents[3] / "ci" / "gpu-guard-buildkite-plugin"
 GIB = 2**30
@@ -60,21 +66,45 @@ def bare(tmp_path: Path) -> Machine:
     return Machine(tmp_path / "driver-state", {"PATH": str(programs), "PYTHONPATH": str(PLUGIN)})
 
 
+@dataclass
+class Jobs:
+    """Real processes of pretended jobs; what still runs after the test is ended."""
+
+    this: dict[str, str]
+    old: dict[str, str]
+    pids: list[int] = field(default_factory=list)
+
+    def orphan(self, script: str, env: Mapping[str, str]) -> int:
+        """Run a line of bash in a session of its own, whose first process is gone when this returns."""
+        line = f"{{ {script}; }} </dev/null >/dev/null 2>&1 & echo $!"
+        done = subprocess.run(
+            ["bash", "-c", line], env={"PATH": os.environ["PATH"], **env}, capture_output=True, text=True,
+            check=True, start_new_session=True,
+        )  # fmt: skip
+        pid = int(done.stdout)
+        self.pids.append(pid)
+        return pid
+
+    def engine(self, env: Mapping[str, str]) -> int:
+        """An orphan with the title of an engine's process."""
+        return self.titled(self.orphan("exec -a VLLM::EngineCore sleep 100", env), "VLLM::EngineCore")
+
+    def titled(self, pid: int, title: str) -> int:
+        """Wait until a process that was just begun has its title."""
+        until = time.monotonic() + 10
+        while process.name_of(pid) != title:
+            assert time.monotonic() < until, process.name_of(pid)
+            time.sleep(0.01)
+        return pid
+
+
 @pytest.fixture
-def start() -> Iterator[Callable[..., subprocess.Popen[str]]]:
-    """Starts real processes; whatever of them still runs after the test is ended."""
-    started: list[subprocess.Popen[str]] = []
-
-    def run(program: str, *, env: dict[str, str], session: bool = True) -> subprocess.Popen[str]:
-        child = subprocess.Popen(
-            [sys.executable, "-c", program], env=env, start_new_session=session, stdout=subprocess.PIPE, text=True
-        )
-        started.append(child)
-        return child
-
-    yield run
-    for child in started:
-        child.kill()
-        child.wait()
-        if child.stdout is not None:
-            child.stdout.close()
+def jobs() -> Iterator[Jobs]:
+    """This job, and an old one of the same agent; their names are new for each test."""
+    agent = {"BUILDKITE_AGENT_ID": uuid.uuid4().hex, "BUILDKITE_AGENT_NAME": uuid.uuid4().hex}
+    this, old = ({"BUILDKITE_JOB_ID": uuid.uuid4().hex, **agent} for _ in range(2))
+    found = Jobs({"PATH": "/nonexistent", **this}, old)
+    yield found
+    for pid in found.pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)

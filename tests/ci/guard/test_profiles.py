@@ -76,8 +76,10 @@ def test_every_mistake_is_said_at_once_with_its_place():
             "profile 'a': \"floor\" must be a number above 0 and at most 1, not 'low'",
             "profile 'a': \"need_gib\" must be GiB of one card, a number above 0, not -1",
             "profile 'b': \"ceiling\" is missing: the utilization that the test would like",
-            "profile 'b': \"engine\": 'max-num-seqs' is no argument of vLLM: "
-            "write it as Python does, such as max_num_seqs",
+            (
+                "profile 'b': \"engine\": 'max-num-seqs' is no argument of vLLM: "
+                "write it as Python does, such as max_num_seqs"
+            ),
             "profile 'b': \"engine\": max_num_seqs must be above 0, not -1",
             'profile \'b\': "engine": gpu_memory_utilization is what "ceiling" and "floor" are for',
             "profile 'b': \"engine\": block_size must be a number, a text, true or false, not [16]",

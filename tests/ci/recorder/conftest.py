@@ -19,6 +19,8 @@ from xml.etree.ElementTree import Element, parse
 
 import pytest
 
+from ci.pythons import python39
+
 ROOT = Path(__file__).resolve().parents[3]
 PLUGIN = ROOT / "ci" / "gpu-guard-buildkite-plugin"
 SCHEMA = json.loads((PLUGIN / "gpu_guard" / "attempts.schema.json").read_text())
@@ -161,7 +163,7 @@ def environment() -> Callable[[str], Path]:
 
 def _environment(name: str) -> Path:
     packages = ENVIRONMENTS[name]
-    bases = {"python 3.9": _python39, "torch": lambda: Path("/usr/bin/python3")}
+    bases = {"python 3.9": python39, "torch": lambda: Path("/usr/bin/python3")}
     base = bases.get(name, lambda: Path(sys.executable))()
     digest = hashlib.sha256("\n".join([str(base.resolve()), *packages]).encode()).hexdigest()[:12]
     folder = CACHE / f"{name.replace(' ', '-')}-{digest}"
@@ -198,15 +200,6 @@ def torch_python() -> Path:
 
 def _has_torch(python: str) -> bool:
     return subprocess.run([python, "-c", "import torch"], capture_output=True, check=False).returncode == 0
-
-
-def _python39() -> Path:
-    """A real Python 3.9: on PATH, or among those that pyenv keeps off it."""
-    kept = sorted((Path.home() / ".pyenv" / "versions").glob("3.9.*/bin/python3.9"))
-    for found in (shutil.which("python3.9"), *kept):
-        if found is not None and subprocess.run([found, "-c", ""], capture_output=True, check=False).returncode == 0:
-            return Path(found)
-    pytest.skip("no Python 3.9 on this machine")
 
 
 @pytest.fixture

@@ -5,7 +5,10 @@
  *   slice UUID TOTAL                 a slice of the GPU above
  *   process PID BYTES                memory of the device above, in the driver's list
  *   unlisted BYTES                   memory of the device above that no listed process holds
+ *   name TEXT                        what the device above is called, if not Stub GPU
  *   nolist                           the device above lists no processes at all
+ * In the environment: NVML_STUB_OLD, a driver that tells nothing of what it keeps; NVML_STUB_SHARED, a device without
+ * memory of its own; NVML_STUB_FAILS, the code that starting and reading fail with.
  * Layouts and numbers are those of nvml.h.
  */
 #include <stdio.h>
@@ -16,7 +19,7 @@ enum { SUCCESS = 0, INVALID = 2, NOT_SUPPORTED = 3, NOT_FOUND = 6, SMALL = 7, MO
 
 typedef unsigned long long u64;
 typedef struct { unsigned pid; u64 used; unsigned gi, ci; } process_t;
-typedef struct { char uuid[96]; u64 total, reserved, unlisted; int mig, slice_of, nolist, count; process_t list[MOST]; } device_t;
+typedef struct { char uuid[96], name[96]; u64 total, reserved, unlisted; int mig, slice_of, nolist, count; process_t list[MOST]; } device_t;
 typedef struct { u64 total, free, used; } memory_t;
 typedef struct { unsigned version; u64 total, reserved, free, used; } memory2_t;
 
@@ -42,6 +45,7 @@ static void load(void) {
       known++;
     } else if (process && sscanf(line, "process %u %llu", &process->pid, &process->used) == 2) {
       last->count++;
+    } else if (known && sscanf(line, "name %95[^\n]", last->name) == 1) {
     } else if (known && !strncmp(line, "nolist", 6)) {
       last->nolist = 1;
     } else if (known) {
@@ -65,7 +69,9 @@ static int nth(unsigned index, int slice_of, void **handle) {
   return NOT_FOUND;
 }
 
-int nvmlInitWithFlags(unsigned flags) { (void)flags; load(); return known ? SUCCESS : 9; }
+static int fails(void) { const char *code = getenv("NVML_STUB_FAILS"); return code ? atoi(code) : 0; }
+
+int nvmlInitWithFlags(unsigned flags) { (void)flags; load(); return fails() ? fails() : known ? SUCCESS : 9; }
 int nvmlInit_v2(void) { return nvmlInitWithFlags(0); }
 int nvmlShutdown(void) { return SUCCESS; }
 const char *nvmlErrorString(int code) { (void)code; return "said by the stub"; }
@@ -78,7 +84,7 @@ int nvmlDeviceGetCount_v2(unsigned *count) {
 }
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **handle) { return nth(index, -1, handle); }
 int nvmlDeviceGetUUID(void *handle, char *text, unsigned size) { snprintf(text, size, "%s", at(handle)->uuid); return SUCCESS; }
-int nvmlDeviceGetName(void *handle, char *text, unsigned size) { (void)handle; snprintf(text, size, "Stub GPU"); return SUCCESS; }
+int nvmlDeviceGetName(void *handle, char *text, unsigned size) { const char *name = at(handle)->name; snprintf(text, size, "%s", *name ? name : "Stub GPU"); return SUCCESS; }
 
 int nvmlDeviceGetMigMode(void *handle, unsigned *now, unsigned *pending) {
   *now = *pending = (unsigned)at(handle)->mig;
@@ -91,6 +97,7 @@ int nvmlDeviceGetMigDeviceHandleByIndex(void *handle, unsigned index, void **sli
 
 int nvmlDeviceGetMemoryInfo(void *handle, memory_t *memory) {
   load();
+  if (fails()) return fails();
   if (getenv("NVML_STUB_SHARED")) return NOT_SUPPORTED;
   memory->total = at(handle)->total;
   memory->used = used(at(handle)) + at(handle)->reserved;
@@ -99,6 +106,7 @@ int nvmlDeviceGetMemoryInfo(void *handle, memory_t *memory) {
 }
 int nvmlDeviceGetMemoryInfo_v2(void *handle, memory2_t *memory) {
   load();
+  if (fails()) return fails();
   if (getenv("NVML_STUB_OLD")) return INVALID;
   if (getenv("NVML_STUB_SHARED")) return NOT_SUPPORTED;
   memory->total = at(handle)->total;
