@@ -6,7 +6,7 @@ This module joins the stages; `understand` is its middle, the reading of one job
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from flake_report.collect.files import Warn, salvaged
@@ -22,12 +22,14 @@ from flake_report.parse.textual import is_text
 from .understand import read, read_log, signature_table, versions_with
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from flake_report.classify.signatures import SignatureTable
     from flake_report.collect.collector import Collection
     from flake_report.collect.folder import BuildFrom
     from flake_report.collect.tally import Progress
+    from flake_report.model.memory import Tuning
+    from flake_report.model.memory_event import MemoryArchive
     from flake_report.model.query import Query
     from flake_report.model.record import IngestCounts, JobRecord, Versions
     from flake_report.store import Store
@@ -40,9 +42,11 @@ __all__ = [
     "explain",
     "ingest",
     "job_logs",
+    "memory_archive",
     "open_store",
     "parse",
     "read",
+    "recalled",
     "show",
     "signature_table",
     "upgrade_store",
@@ -104,6 +108,22 @@ def explain(blob: Blob, table: SignatureTable) -> Explanation:
         unexplained=_unexplained(log, found),
         warnings=(*damage, *(str(warning) for warning in log.warnings)),
     )
+
+
+def memory_archive(store: str) -> MemoryArchive:
+    """Every GPU-memory event of a store, to explain new ones by."""
+    from flake_report.model.query import Query
+    from flake_report.store import Store
+    from flake_report.store.memory import memory_events
+
+    return memory_events(Store.open(store), Query())
+
+
+def recalled(one: Explanation, archive: MemoryArchive) -> Explanation:
+    """The explanation with what history adds to its GPU-memory events: seen before, a neighbour, a late release."""
+    from flake_report.rate.memory_history import with_past
+
+    return replace(one, causes=tuple(with_past(cause, archive) for cause in one.causes))
 
 
 def _unexplained(log: JobLog, found: tuple[Cause, ...]) -> tuple[str, ...]:
@@ -191,6 +211,16 @@ def show(store: str, query: Query, *, budget: float) -> FlakeReport:
         budget=budget,
         builds=fleet.builds,
     )
+
+
+def tune(store: str, query: Query, *, budget: float, tried: Sequence[float] = ()) -> tuple[Tuning, ...]:
+    """What memory settings did to each test, and which one fits; `tried` are settings to tell of beside those seen."""
+    from flake_report.rate.tuning import tunings
+    from flake_report.store import Store
+    from flake_report.store import tuning as engines
+
+    opened = Store.open(store)
+    return tunings(engines.starts(opened, query), budget=budget, held=engines.held(opened, query), tried=tried)
 
 
 def open_store(store: str) -> Store:

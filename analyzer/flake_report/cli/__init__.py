@@ -22,6 +22,7 @@ COMMANDS = {
     "collect": "Bring builds, logs and reports from Buildkite into an archive.",
     "ingest": "Read archives and folders of results into the store.",
     "show": "Tell which tests flake, and how often.",
+    "tune": "Tell which GPU memory setting fits a test.",
     "export": "Write the report's data files into a folder.",
     "store": "Look at a store itself, and look after it.",
     "demo": "Try it all on a small simulated history.",
@@ -32,6 +33,7 @@ COMMANDS = {
 EXTRAS = {
     "deltalake": "report",
     "duckdb": "report",
+    "fsspec": "report",
     "junitparser": "report",
     "numpy": "report",
     "obstore": "report",

@@ -2,8 +2,8 @@
 -- ended and had not found there. The true need is no less, and may be far more: nobody measures inside a test.
 WITH around AS (
   SELECT m.ingest, m.test, m.device,
-    max(CASE WHEN m."when" = 'after' THEN m.torch_reserved END) AS after_it,
-    min(CASE WHEN m."when" = 'before' THEN m.torch_reserved END) AS before_it
+    max(CASE WHEN m.when = 'after' THEN m.torch_reserved END) AS after_it,
+    min(CASE WHEN m.when = 'before' THEN m.torch_reserved END) AS before_it
   FROM memory m
   WHERE m.test <> ''
   GROUP BY m.ingest, m.test, m.device

@@ -6,11 +6,11 @@ WITH struck AS (
   FROM attempts a
   WHERE a.blame = 'gpu-memory' AND a.outcome IN ('failed', 'error', 'crashed')
 )
-SELECT j.job, m.device, m.at, m.test, m."when" = 'before' AS before, m.total,
+SELECT j.job, m.device, m.at, m.test, m.when = 'before' AS before, m.total,
   coalesce(m.total - m.free, m.used) AS used
 FROM memory m
 JOIN jobs j ON j.ingest = m.ingest
 JOIN struck s ON s.ingest = m.ingest
-WHERE m.at IS NOT NULL AND m.test <> '' AND m.device <> '' AND m."when" IN ('before', 'after')
+WHERE m.at IS NOT NULL AND m.test <> '' AND m.device <> '' AND m.when IN ('before', 'after')
   AND coalesce(m.total - m.free, m.used) IS NOT NULL
-ORDER BY j.job, m.device, m.at, m."when"
+ORDER BY j.job, m.device, m.at, m.when
