@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from flake_report.config import SETTINGS, parse_config, share, span
 from flake_report.errors import FlakeReportError
-from flake_report.model.config import Config
+from flake_report.model.config import Config, QueueConfig
 from flake_report.model.evidence import LogMode
 
 FULL = """
@@ -31,6 +31,10 @@ path = "s3-less/store"
 branch = "release/*"
 since = "4w"
 budget = "0.2%"
+
+[queues.gpu_4_queue]
+gpus = 4
+price_per_hour = 4.602
 """
 
 
@@ -55,6 +59,7 @@ def test_every_setting_can_be_given() -> None:
     assert (collect.branch, collect.since, collect.budget) == ("main", timedelta(hours=36), 0.5)
     assert config.store.path == "s3-less/store"
     assert (config.rates.branch, config.rates.since, config.rates.budget) == ("release/*", timedelta(weeks=4), 0.002)
+    assert config.queues == {"gpu_4_queue": QueueConfig(gpus=4, price_per_hour=4.602)}
     given_keys = re.findall(r"^(\w+) =", FULL, re.MULTILINE)
     assert given_keys == [setting.key for setting in SETTINGS]
 
@@ -63,8 +68,9 @@ def test_the_table_of_settings_is_the_configuration() -> None:
     fields = {
         (section.name, field.name)
         for section in dataclasses.fields(Config)
+        if section.name != "queues"
         for field in dataclasses.fields(getattr(Config(), section.name))
-    }
+    } | {("queues.NAME", field.name) for field in dataclasses.fields(QueueConfig)}
     assert {(setting.section, setting.key) for setting in SETTINGS} == fields
 
 
@@ -146,3 +152,23 @@ def test_any_text_gives_settings_or_the_one_expected_error(text: str) -> None:
     except FlakeReportError:
         config = Config()
     assert config == Config()
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("[queues.l4]\ngpu = 1", "[queues.l4] gpu is unknown; the nearest is gpus"),
+        ("[queues.l4]\ngpus = -1", "[queues.l4] gpus takes a number, not -1"),
+        ("[queues.l4]\ngpus = true", "[queues.l4] gpus takes a number, not True"),
+        ("[queues.l4]\nprice_per_hour = inf", "[queues.l4] price_per_hour takes a number, not inf"),
+        ("[queues]\nl4 = 3", "[queues.l4] must be a table, not 3"),
+        ("queues = 3", "[queues.NAME] must be a table, not queues = 3"),
+        ("[queue.l4]\ngpus = 1", "[queue] is unknown; the nearest is [queues.NAME]"),
+    ],
+)
+def test_mistakes_in_queues_are_named(text: str, sentence: str) -> None:
+    assert said(text) == f"flake-report.toml: {sentence}"
+
+
+def test_a_queue_needs_no_price() -> None:
+    assert parse_config('[queues."my queue"]', "x").queues == {"my queue": QueueConfig(gpus=1, price_per_hour=None)}

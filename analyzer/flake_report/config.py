@@ -11,10 +11,11 @@ from difflib import get_close_matches
 from typing import Any
 
 from .errors import FlakeReportError
-from .model.config import CollectConfig, Config, RatesConfig, StoreConfig
+from .model.config import CollectConfig, Config, QueueConfig, RatesConfig, StoreConfig
 from .model.evidence import LogMode
 
 _LONGEST_SPAN = timedelta(days=3660)
+_DEAREST = 1e6
 _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 
 
@@ -63,6 +64,18 @@ def share(value: object) -> float:
     return float(found[1]) / 100
 
 
+def _count(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise ValueError
+    return value
+
+
+def _price(value: object) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < _DEAREST:
+        raise ValueError
+    return float(value)
+
+
 def _mode(value: object) -> LogMode:
     return LogMode(_text(value))
 
@@ -95,11 +108,20 @@ SETTINGS = (
     Setting("rates", "branch", "text", "every branch", "The branch whose builds count; `*` and `?` match.", _text),
     Setting("rates", "since", _SPAN, "all", "Back from the newest build.", span),
     Setting("rates", "budget", 'a share such as "0.5%"', '"0.5%"', "The failure rate that a test may have.", share),
+    Setting("queues.NAME", "gpus", "a number", "1", "GPUs of one agent of the queue NAME; 0 for CPU queues.", _count),
+    Setting(
+        "queues.NAME", "price_per_hour", "a number", "no price", "Of one agent, all its GPUs; any currency.", _price
+    ),
 )
 """Every setting there is; the README's table is tested against this."""
 
+_NAMED = ".NAME"
+"""Ends a section that stands for any number of tables, each with a name that the user chose."""
 _SECTIONS = tuple(dict.fromkeys(setting.section for setting in SETTINGS))
-_TOP_LEVEL = {setting.key: setting.name for setting in SETTINGS} | {name: f"[{name}]" for name in _SECTIONS}
+_TABLES = tuple(section.removesuffix(_NAMED) for section in _SECTIONS)
+_TOP_LEVEL = {setting.key: setting.name for setting in SETTINGS} | {
+    table: f"[{section}]" for table, section in zip(_TABLES, _SECTIONS, strict=True)
+}
 
 
 def parse_config(text: str, name: str) -> Config:
@@ -112,9 +134,11 @@ def parse_config(text: str, name: str) -> Config:
     except tomllib.TOMLDecodeError as error:
         raise FlakeReportError(f"{name}: is no TOML: {error}; mend that place") from error
     mistakes: list[str] = []
-    values = {section: _section(section, tables.get(section, {}), mistakes) for section in _SECTIONS}
+    plain = [section for section in _SECTIONS if not section.endswith(_NAMED)]
+    values = {section: _section(section, tables.get(section, {}), mistakes) for section in plain}
+    queues = _named("queues.NAME", tables.get("queues", {}), mistakes)
     for section, table in tables.items():
-        if section not in _SECTIONS:
+        if section not in _TABLES:
             shown = f"[{section}]" if isinstance(table, Mapping) else section
             mistakes.append(_unknown(shown, section, _TOP_LEVEL))
     if mistakes:
@@ -123,24 +147,35 @@ def parse_config(text: str, name: str) -> Config:
         collect=CollectConfig(**values["collect"]),
         store=StoreConfig(**values["store"]),
         rates=RatesConfig(**values["rates"]),
+        queues={name: QueueConfig(**given) for name, given in queues.items()},
     )
 
 
-def _section(section: str, table: object, mistakes: list[str]) -> dict[str, Any]:
+def _named(section: str, tables: object, mistakes: list[str]) -> dict[str, dict[str, Any]]:
+    """The values of each table below a section whose tables the user names."""
+    shown = section.removesuffix(_NAMED)
+    if not isinstance(tables, Mapping):
+        mistakes.append(f"[{section}] must be a table, not {shown} = {tables!r}")
+        return {}
+    return {name: _section(section, table, mistakes, shown=f"{shown}.{name}") for name, table in tables.items()}
+
+
+def _section(section: str, table: object, mistakes: list[str], *, shown: str = "") -> dict[str, Any]:
     """The readable values of one table; what is wrong with the others is added to `mistakes`."""
+    shown = shown or section
     if not isinstance(table, Mapping):
-        mistakes.append(f"[{section}] must be a table, not {table!r}")
+        mistakes.append(f"[{shown}] must be a table, not {table!r}")
         return {}
     settings = {setting.key: setting for setting in SETTINGS if setting.section == section}
     values = {}
     for key, value in table.items():
         if key not in settings:
-            mistakes.append(_unknown(f"[{section}] {key}", key, {known: known for known in settings}))
+            mistakes.append(_unknown(f"[{shown}] {key}", key, {known: known for known in settings}))
             continue
         try:
             values[key] = settings[key].read(value)
         except ValueError:
-            mistakes.append(f"{settings[key].name} takes {settings[key].takes}, not {value!r}")
+            mistakes.append(f"[{shown}] {key} takes {settings[key].takes}, not {value!r}")
     return values
 
 

@@ -104,8 +104,8 @@ def test_a_risk_that_nothing_is_known_of_is_a_question_mark():
         (
             {"refusals": (), "advised": 0.47, "starts": 1},
             (
-                "0.47 was never refused; its risk is at most 1.3 % (95 % sure): to certify 1 % takes 191 starts without "
-                "a refusal; there is 1"
+                "0.47 was never refused; its risk is at most 1.3 % (95 % sure): to certify 1 % takes 191 starts "
+                "without a refusal; there is 1"
             ),
         ),
     ],

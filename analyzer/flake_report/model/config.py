@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -44,9 +45,21 @@ class RatesConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class QueueConfig:
+    """`[queues.NAME]`: what an agent of this queue has and costs; no price where None.
+
+    `price_per_hour` is for an agent with all its GPUs, in whatever currency.
+    """
+
+    gpus: int = 1
+    price_per_hour: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
-    """All settings, validated."""
+    """All settings, validated; `queues` by name."""
 
     collect: CollectConfig = field(default_factory=CollectConfig)
     store: StoreConfig = field(default_factory=StoreConfig)
     rates: RatesConfig = field(default_factory=RatesConfig)
+    queues: Mapping[str, QueueConfig] = field(default_factory=dict)
