@@ -24,20 +24,24 @@ from .terminal import print_json, show, warn
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...")
 @format_option
 @signatures_option
-def command(logs: tuple[str, ...], form: str, signatures: tuple[str, ...]) -> int:
+@click.option("--store", metavar="PATH", help="Also say what this store knows of such GPU-memory failures.")
+def command(logs: tuple[str, ...], form: str, signatures: tuple[str, ...], store: str | None) -> int:
     """Name the cause of a failed job, the line, the numbers in it, and what to do.
 
     A LOG is a file as Buildkite gives it (plain, .gz or .zst), - for standard input, or a Buildkite URL: of a job, or
     of a build, whose failed jobs are then explained. Public pipelines need no token; for others it is in
     BUILDKITE_API_TOKEN, in the file that BUILDKITE_API_TOKEN_FILE names, or from the command that
     BUILDKITE_API_TOKEN_COMMAND names. BUILDKITE_API_URL and BUILDKITE_WEB_URL name other servers, such as a proxy. No
-    store, no set-up.
+    store is needed; with one, GPU-memory failures are compared with those before: since when, always the same amount,
+    gone on a retry.
 
     \b
     flake-report explain build.log
     flake-report explain https://buildkite.com/ORG/PIPELINE/builds/NUMBER
+    flake-report explain build.log --store flake-report-store
     """
     table = flow.signature_table(*user_signatures(signatures))
+    past = flow.memory_archive(store) if store else None
     told: list[Explanation] = []
     status = 0
     for name in logs:
@@ -45,7 +49,8 @@ def command(logs: tuple[str, ...], form: str, signatures: tuple[str, ...]) -> in
         try:
             for blob in _blobs(name):
                 try:
-                    told.append(flow.explain(blob, table))
+                    one = flow.explain(blob, table)
+                    told.append(flow.recalled(one, past) if past else one)
                 except FlakeReportError as error:
                     warn(error)
                     status = max(status, 1 if isinstance(error, NothingUsableError) else 2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from math import floor
 from typing import TypeAlias
@@ -103,12 +104,33 @@ class Diagnosis:
 
 
 @dataclass(frozen=True, slots=True)
+class MemoryPast:
+    """What the builds before tell of a GPU-memory event: `sentence` says it all in words.
+
+    `builds` had the same event (signature and test), the first and last of them by key and time. In `same_free` of
+    them exactly as much was free. Of the jobs that had it `retried` were tried again; `recovered` of those passed,
+    `failed_again` met it again.
+    """
+
+    sentence: str
+    builds: int = 0
+    first_build: str = ""
+    first_at: datetime | None = None
+    last_build: str = ""
+    last_at: datetime | None = None
+    same_free: int = 0
+    retried: int = 0
+    recovered: int = 0
+    failed_again: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Cause:
     """Why the job, or one test in it, failed. `count` is how often the log prints the same event.
 
     A failure that is known only by what it says has a `fingerprint`, and its masked message for a title. `process` is
     the process of its own that told of it, such as `EngineCore pid=1306`; empty where none is named. Only GPU-memory
-    events have a `diagnosis`.
+    events have a `diagnosis`, and a `past` where a store was asked.
     """
 
     signature: str
@@ -124,6 +146,7 @@ class Cause:
     fingerprint: str = ""
     process: str = ""
     diagnosis: Diagnosis | None = None
+    past: MemoryPast | None = None
 
     def size(self, name: str) -> int | None:
         """A captured size `<name>_gib` in bytes, as exact as it was printed; None where it was not captured."""

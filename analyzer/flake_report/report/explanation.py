@@ -8,8 +8,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from flake_report.model.failure import HELD, Blame, Captured, Cause, Diagnosis, Explanation
+from flake_report.model.failure import HELD, Blame, Captured, Cause, Diagnosis, Explanation, MemoryPast
 
+from .history import stamp
 from .words import one_line, plural
 
 BLAME_TITLES = {
@@ -49,6 +50,7 @@ def to_json(explanation: Explanation) -> dict[str, object]:
                 "captures": dict(cause.captures),
                 "hint": cause.hint,
                 "diagnosis": _diagnosis(cause.diagnosis),
+                "history": _past(cause.past),
             }
             for cause in explanation.causes
         ],
@@ -60,6 +62,23 @@ def _diagnosis(one: Diagnosis | None) -> dict[str, object] | None:
     if one is None:
         return None
     return {"kind": one.kind.value, "sentence": one.sentence, "evidence": list(one.evidence), "advice": one.advice}
+
+
+def _past(one: MemoryPast | None) -> dict[str, object] | None:
+    if one is None:
+        return None
+    return {
+        "sentence": one.sentence,
+        "builds": one.builds,
+        "first_build": one.first_build,
+        "first_at": stamp(one.first_at),
+        "last_build": one.last_build,
+        "last_at": stamp(one.last_at),
+        "same_free": one.same_free,
+        "retried": one.retried,
+        "recovered": one.recovered,
+        "failed_again": one.failed_again,
+    }
 
 
 def to_text(explanation: Explanation) -> Iterator[Text | Table | Padding]:
@@ -121,6 +140,8 @@ def _facts(cause: Cause) -> Table:
     if cause.diagnosis:
         said = one_line(cause.diagnosis.sentence)
         grid.add_row("held by" if said.startswith(HELD) else "because", Text(said.removeprefix(HELD)))
+    if cause.past:
+        grid.add_row("history", Text(cause.past.sentence))
     grid.add_row("do", Text(advice(cause)))
     return grid
 

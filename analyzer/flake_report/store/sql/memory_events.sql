@@ -1,0 +1,27 @@
+-- One row a GPU-memory event of the jobs asked for, with how each retry of its job ended (no retry: null), in order of
+-- builds. `at_start`: bytes that nvidia-smi showed in use on the fullest card as the job began. `refused_again`: the
+-- retry's log tells of the same signature.
+WITH starts AS (
+  SELECT m.ingest, max(m.used) AS used
+  FROM memory m
+  WHERE m.when = 'job start'
+  GROUP BY m.ingest
+), tried AS (
+  SELECT s.retry_of, s.ingest, s.state, s.agent
+  FROM jobs j
+  JOIN stored_jobs s ON s.ingest = j.ingest
+  WHERE s.retry_of IS NOT NULL
+)
+SELECT b.build, b.created_at, j.place, j.job, j.step, j.queue, j.agent,
+  m.signature, m.test, m.line, m.captures, m.diagnosis, p.used AS at_start,
+  t.state AS retry_state, t.agent AS retry_agent,
+  t.retry_of IS NOT NULL AND EXISTS (
+    SELECT 1 FROM matches a WHERE a.ingest = t.ingest AND a.signature = m.signature
+  ) AS refused_again
+FROM matches m
+JOIN jobs j ON j.ingest = m.ingest
+JOIN builds b ON b.place = j.place
+LEFT JOIN starts p ON p.ingest = m.ingest
+LEFT JOIN tried t ON t.retry_of = j.job
+WHERE m.diagnosis IS NOT NULL AND m.diagnosis <> ''
+ORDER BY j.place, j.job, m.line, m.test, t.agent, t.state
