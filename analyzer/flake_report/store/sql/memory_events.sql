@@ -11,17 +11,19 @@ WITH starts AS (
   FROM jobs j
   JOIN stored_jobs s ON s.ingest = j.ingest
   WHERE s.retry_of IS NOT NULL
+), told AS (
+  SELECT DISTINCT m.ingest, m.signature
+  FROM matches m
 )
 SELECT b.build, b.created_at, j.place, j.job, j.step, j.queue, j.agent,
   m.signature, m.test, m.line, m.captures, m.diagnosis, p.used AS at_start,
   t.state AS retry_state, t.agent AS retry_agent,
-  t.retry_of IS NOT NULL AND EXISTS (
-    SELECT 1 FROM matches a WHERE a.ingest = t.ingest AND a.signature = m.signature
-  ) AS refused_again
+  a.ingest IS NOT NULL AS refused_again
 FROM matches m
 JOIN jobs j ON j.ingest = m.ingest
 JOIN builds b ON b.place = j.place
 LEFT JOIN starts p ON p.ingest = m.ingest
 LEFT JOIN tried t ON t.retry_of = j.job
+LEFT JOIN told a ON a.ingest = t.ingest AND a.signature = m.signature
 WHERE m.diagnosis IS NOT NULL AND m.diagnosis <> ''
 ORDER BY j.place, j.job, m.line, m.test, t.agent, t.state
