@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import requests
 
 from flake_report.model.evidence import Build, Job, JobState, LogMode
 from flake_report.model.record import ClassifiedAttempt, JobRecord, Versions
@@ -96,3 +101,34 @@ def rows(store: Store) -> Callable[..., list[Any]]:
         return sorted(row[0] if len(columns) == 1 else row for row in found)
 
     return read
+
+
+@pytest.fixture(scope="session")
+def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
+    """A real S3 server with one bucket called `bucket`: its `address`, and what it `told` of writes to Delta's log."""
+    log = tmp_path_factory.mktemp("s3") / "log"
+    program = Path(__file__).with_name("s3_server.py")
+    with log.open("w") as out, subprocess.Popen([sys.executable, program], stdout=out) as process:
+        try:
+            while "\n" not in log.read_text():
+                assert process.poll() is None
+                time.sleep(0.05)
+            address = f"http://127.0.0.1:{log.read_text().split()[0]}"
+            requests.put(f"{address}/bucket", timeout=10).raise_for_status()
+            yield SimpleNamespace(address=address, told=lambda: log.read_text().splitlines()[1:])
+        finally:
+            process.kill()
+
+
+@pytest.fixture
+def bucket(s3_server: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The URL of an empty folder in that bucket; the environment holds the server's address and (any) credentials."""
+    for name, value in {
+        "AWS_ENDPOINT_URL": s3_server.address,
+        "AWS_ALLOW_HTTP": "true",
+        "AWS_REGION": "us-east-1",
+        "AWS_ACCESS_KEY_ID": "anybody",
+        "AWS_SECRET_ACCESS_KEY": "anything",
+    }.items():
+        monkeypatch.setenv(name, value)
+    return f"s3://bucket/{uuid.uuid4().hex}/store"

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
 
 from .delta import DataFile
 from .layout import TABLES, file_schema
+
+if TYPE_CHECKING:
+    from .objects import Objects
 
 
 class Duck:
@@ -18,35 +23,63 @@ class Duck:
     damage: tuple[type[Exception], ...] = (duckdb.IOException, duckdb.InvalidInputException)
 
     def __init__(self) -> None:
+        self._objects: Objects | None = None
         self._connection = duckdb.connect(config={"python_enable_replacements": False})
         self._connection.execute("SET TimeZone = 'UTC'")
         self._connection.execute("SET preserve_insertion_order = false")
 
     def show(self, view: str, kind: str, files: Sequence[DataFile]) -> None:
-        if files:
-            paths = [file.path for file in files]
-            rows = self._connection.read_parquet(paths, filename=True, hive_partitioning=False, union_by_name=True)
-        else:
-            rows = self._connection.from_arrow(file_schema(kind).append(_FILE_NAME).empty_table())
-        held = set(rows.columns)
-        columns = ", ".join(
-            f'"{name}"' if name in held else f'CAST(NULL AS {_TYPES[typed]}) AS "{name}"'
-            for name, typed in TABLES[kind].items()
-        )
-        rows.project(f"{columns}, {_WEEK} AS week").create_view(view, replace=True)
+        with self._running():
+            if files:
+                self._reach(files)
+                paths = [file.path for file in files]
+                rows = self._connection.read_parquet(paths, filename=True, hive_partitioning=False, union_by_name=True)
+            else:
+                rows = self._connection.from_arrow(file_schema(kind).append(_FILE_NAME).empty_table())
+            held = set(rows.columns)
+            columns = ", ".join(
+                f'"{name}"' if name in held else f'CAST(NULL AS {_TYPES[typed]}) AS "{name}"'
+                for name, typed in TABLES[kind].items()
+            )
+            rows.project(f"{columns}, {_WEEK} AS week").create_view(view, replace=True)
+
+    @contextmanager
+    def _running(self) -> Iterator[None]:
+        """What hindered a statement from reading a bucket is said as it was met, and not as DuckDB tells it."""
+        try:
+            yield
+        except duckdb.Error as error:
+            if self._objects is None or self._objects.trouble is None:
+                raise
+            trouble, self._objects.trouble = self._objects.trouble, None
+            raise duckdb.IOException(str(trouble)) from error
+
+    def _reach(self, files: Sequence[DataFile]) -> None:
+        """See to it that DuckDB can open these files: for those in a bucket it needs help."""
+        if "://" not in files[0].path:
+            return
+        from .objects import objects  # noqa: PLC0415  # it takes its time, and only stores in buckets need it
+
+        if self._objects is None:
+            self._objects = objects()
+            self._connection.register_filesystem(self._objects)
+        self._objects.know(files)
 
     def make(self, name: str, query: str) -> None:
-        self._connection.execute(f"CREATE OR REPLACE TABLE {name} AS {query}")
+        with self._running():
+            self._connection.execute(f"CREATE OR REPLACE TABLE {name} AS {query}")
 
     def begin(self, name: str, schema: pa.Schema) -> None:
         self._connection.execute(f"DROP TABLE IF EXISTS {name}")
         self._connection.from_arrow(schema.empty_table()).create(name)
 
     def add(self, name: str, query: str) -> None:
-        self._connection.execute(f"INSERT INTO {name} BY NAME {query}")
+        with self._running():
+            self._connection.execute(f"INSERT INTO {name} BY NAME {query}")
 
     def answer(self, query: str) -> pa.Table:
-        return self._connection.sql(query).to_arrow_table()
+        with self._running():
+            return self._connection.sql(query).to_arrow_table()
 
     def relation(self, query: str) -> duckdb.DuckDBPyRelation:
         return self._connection.sql(query)

@@ -56,7 +56,7 @@ def vacuum(root: Root, table: DeltaTable, *, hours: int = RETENTION, dry_run: bo
     Fewer hours than readers and ingests take would take files from under them.
     """
     names = table.vacuum(hours, dry_run=True, enforce_retention_duration=False, full=True)
-    size = sum(root.size(name) or 0 for name in names)
-    if not dry_run and names:
+    sizes = [size for name in names if (size := root.size(name)) is not None]  # the log names those long gone, too
+    if not dry_run and sizes:
         table.vacuum(hours, dry_run=False, enforce_retention_duration=False, full=True)
-    return Vacuumed(len(names), size)
+    return Vacuumed(len(sizes), sum(sizes))
