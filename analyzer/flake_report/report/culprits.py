@@ -1,0 +1,102 @@
+"""Who left the memory, in words that say how it is known, and which run would tell where it is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import ceil, log
+from shlex import quote
+
+from rich.text import Text
+
+from flake_report.model.memory import GIB, Basis, Suspicion
+from flake_report.model.query import node_id
+
+from .words import one_line, plural
+
+SHOWN = 5
+"""Suspects that are shown."""
+
+SURE = 0.95
+"""A run is repeated until an incident would have come with this probability."""
+
+
+def to_json(suspicion: Suspicion) -> dict[str, object]:
+    """The stable keys of one place; `left` in bytes, probabilities between 0 and 1."""
+    return {
+        "step": suspicion.place.step,
+        "queue": suspicion.place.queue,
+        "session": suspicion.place.session,
+        "incidents": suspicion.incidents,
+        "jobs": suspicion.jobs,
+        "victim": suspicion.victim,
+        "basis": suspicion.basis.value,
+        "culprit": suspicion.culprit.test if suspicion.culprit else None,
+        "suspects": [
+            {"test": one.test, "probability": one.probability, "left": one.left} for one in suspicion.suspects
+        ],
+        "outside": suspicion.outside,
+        "measured": suspicion.measured,
+        "sentence": sentence(suspicion),
+        "experiment": experiment(suspicion),
+    }
+
+
+def to_text(suspicion: Suspicion) -> Iterator[Text]:
+    """Lines for a terminal: what is known, who is suspected, what to run."""
+    place = suspicion.place
+    where = " · ".join(part for part in (place.step, place.queue) if part)
+    incidents = f"{plural(suspicion.incidents, 'incident')} in {plural(suspicion.jobs, 'job')}"
+    yield Text.assemble(("GPU memory was missing: ", "bold"), (one_line(where), "bold"), (f" · {incidents}", "dim"))
+    yield Text(f"   {sentence(suspicion)}", overflow="fold")
+    if suspicion.culprit is None:
+        for one in suspicion.suspects[:SHOWN]:
+            yield Text(f"   {(one.probability or 0) * 100:>3.0f} %  {one_line(one.test)}", overflow="fold")
+        if len(suspicion.suspects) > SHOWN:
+            yield Text(f"   … {len(suspicion.suspects) - SHOWN:,} more", style="dim")
+    if run := experiment(suspicion):
+        yield Text.assemble(("   do  ", "dim"), run, overflow="fold")
+
+
+def sentence(suspicion: Suspicion) -> str:
+    """Who left the memory and how that is known; else why it is not."""
+    culprit = suspicion.culprit
+    if culprit is not None and suspicion.basis is Basis.SAMPLES:
+        left = f"{(culprit.left or 0) / GIB:.2f} GiB"
+        return (
+            f"{culprit.test} left {left}, measured by the recorder ({plural(suspicion.measured, 'incident')} sampled)"
+        )
+    if culprit is not None:
+        return f"{culprit.test} left it, by the order of tests: {_likely(culprit.probability)} likely"
+    if suspicion.measured:
+        return "the recorder's samples show no single test that left it: it came between tests, or was there before"
+    if suspicion.outside > 1 / 2:
+        return "the order of tests speaks for none of them: the memory was taken from outside this process"
+    if not suspicion.suspects:
+        return "too few incidents, or too little change in the order of tests, to suspect anyone"
+    pairs = (
+        f"; {plural(len(suspicion.unseparated), 'pair')} of them always ran in one order"
+        if suspicion.unseparated
+        else ""
+    )
+    return f"one of {plural(len(suspicion.suspects), 'test')} left it, by the order of tests{pairs}"
+
+
+def experiment(suspicion: Suspicion) -> str:
+    """The run that would tell: half of the suspects before a victim, as often as an incident takes to come."""
+    if suspicion.culprit is not None or suspicion.measured:
+        return ""
+    if not suspicion.suspects or suspicion.outside > 1 / 2:
+        return "record the memory around each test: GPU_GUARD_RECORD=test-results pytest …"
+    half = [one.test for one in suspicion.suspects[: max(len(suspicion.suspects) // 2, 1)]]
+    tests = " ".join(quote(node_id(test)) for test in (*half, suspicion.victim))
+    return f"run {repeats(suspicion.rate):,} times: pytest {tests}; if the last one fails, the culprit runs before it"
+
+
+def repeats(rate: float) -> int:
+    """Runs after which an incident of this rate would have come, with 95 % probability."""
+    return ceil(log(1 - SURE) / log(1 - rate)) if 0 < rate < 1 else 1
+
+
+def _likely(probability: float | None) -> str:
+    share = (probability or 0) * 100
+    return "over 99 %" if share > 99 else f"{share:.0f} %"
