@@ -36,7 +36,14 @@ def test_the_schema_refuses_a_broken_step(pipeline: dict) -> None:
 
 
 def test_it_lints_tests_and_reports_in_that_order(pipeline: dict) -> None:
-    assert [step["key"] for step in pipeline["steps"]] == ["lint", "unit", "weekly"]
+    assert [step["key"] for step in pipeline["steps"]] == ["lint", "unit", "gpu", "weekly"]
+
+
+def test_the_gpu_step_is_guarded_and_retried_for_want_of_memory_or_agent_alone(pipeline: dict) -> None:
+    (gpu,) = [step for step in pipeline["steps"] if step["key"] == "gpu"]
+    assert list(gpu["plugins"][0]) == ["./ci/gpu-guard-buildkite-plugin"]
+    assert (PIPELINE.parent / "ci" / "gpu-guard-buildkite-plugin" / "hooks").is_dir()
+    assert [rule["exit_status"] for rule in gpu["retry"]["automatic"]] == [75, -1]
 
 
 def test_every_flake_report_command_in_it_exists(pipeline: dict) -> None:
@@ -47,6 +54,6 @@ def test_every_flake_report_command_in_it_exists(pipeline: dict) -> None:
 
 
 def test_the_weekly_report_runs_on_a_schedule_even_when_tests_failed(pipeline: dict) -> None:
-    weekly = pipeline["steps"][2]
+    (weekly,) = [step for step in pipeline["steps"] if step["key"] == "weekly"]
     assert 'build.source == "schedule"' in weekly["if"]
     assert weekly["depends_on"] == [{"step": "unit", "allow_failure": True}]

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from ci.plugin.agent_api import TOKEN, AgentApi
+from ci.plugin.agent_api import ACCESS, AgentApi
 
 ROOT = Path(__file__).resolve().parents[3]
 PLUGIN = ROOT / "ci" / "gpu-guard-buildkite-plugin"
@@ -105,7 +105,7 @@ class Agent:
             **clean_environment(),
             **self.driver.environment,
             "PATH": f"{self.programs}:{AGENT.parent}:{os.environ['PATH']}",
-            "BUILDKITE_AGENT_ACCESS_TOKEN": TOKEN,
+            "BUILDKITE_AGENT_ACCESS_TOKEN": ACCESS,
             "BUILDKITE_AGENT_ENDPOINT": self.api.url,
             "BUILDKITE_AGENT_NAME": "an-agent",
             "BUILDKITE_BIN_PATH": str(AGENT.parent),

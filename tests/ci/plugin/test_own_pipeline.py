@@ -1,0 +1,95 @@
+"""The project's own pipeline under the real agent: it can be uploaded, and each step that needs no GPU runs.
+
+Making an environment and the suite itself are stood in for: they would install all anew, and run this test in itself.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from ci.plugin.conftest import AGENT, ROOT
+from flake_report import demo
+
+STEPS = {step["key"]: step for step in yaml.safe_load((ROOT / "pipeline.yml").read_text())["steps"]}
+
+VENV = f"""#!/bin/sh
+# `python3 -m venv .venv`: the programs of the environment that runs this test, but for those that would take minutes.
+[ "$1 $2" = "-m venv" ] || exec {sys.executable} "$@"
+mkdir -p .venv/bin
+for name in ruff flake-report; do ln -sf {Path(sys.executable).parent}/$name .venv/bin/$name; done
+printf '#!/bin/sh\\necho "pip $*"\\n' > .venv/bin/pip
+printf '#!/bin/sh\\necho "mypy ran"\\n' > .venv/bin/mypy
+cat > .venv/bin/pytest <<'PYTEST'
+#!/bin/sh
+mkdir -p test-results
+echo '<testsuite tests="1"><testcase classname="a" name="b"/></testsuite>' > test-results/junit.xml
+PYTEST
+chmod +x .venv/bin/pip .venv/bin/mypy .venv/bin/pytest
+"""
+
+
+def run(agent, key: str, **more: str):
+    """One step of the pipeline, in a clone of this repository, as the agent gets it once the upload filled it in."""
+    step = STEPS[key]
+    agent.program("python3", VENV)
+    return agent.run(
+        "\n".join(step["commands"]).replace("$$", "$"), [],
+        BUILDKITE_REPO=str(ROOT), BUILDKITE_BRANCH=branch(), BUILDKITE_ARTIFACT_PATHS=";".join(step.get("artifact_paths", [])),
+        **more,
+    )  # fmt: skip
+
+
+def branch() -> str:
+    asked = subprocess.run(["git", "branch", "--show-current"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if asked.returncode or not asked.stdout.strip():
+        pytest.skip("not a git checkout of a branch: the agent has nothing to clone")
+    return asked.stdout.strip()
+
+
+def test_the_pipeline_can_be_uploaded(agent) -> None:
+    done = subprocess.run(
+        [AGENT, "pipeline", "upload", "--dry-run", "--format", "json", "pipeline.yml"],
+        cwd=ROOT, env=agent.variables("", []), capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    uploaded = {step["key"]: step for step in json.loads(done.stdout)["steps"]}
+    assert list(uploaded) == list(STEPS)
+    assert uploaded["gpu"]["plugins"] == [{"./ci/gpu-guard-buildkite-plugin": {"profile": "nixl-hma", "wait": 300}}]
+    assert '.venv/bin/flake-report ingest "$FLAKE_REPORT_ARCHIVE"' in str(uploaded["weekly"])
+
+
+def test_the_lint_step_runs(agent) -> None:
+    job = run(agent, "lint")
+    assert "pip install --quiet .[test]" in job.log
+    assert "mypy ran" in job.log or "ruff" in job.log
+    assert job.code in (0, 1), job.log
+
+
+def test_the_unit_step_runs_and_its_report_is_uploaded(agent) -> None:
+    job = run(agent, "unit")
+    assert job.code == 0, job.log
+    assert list(agent.api.told.artifacts) == ["test-results/junit.xml"]
+
+
+def test_the_weekly_step_makes_its_report_from_an_archive_and_uploads_it(agent, tmp_path) -> None:
+    demo.write_history(tmp_path / "archive")
+    job = run(
+        agent, "weekly", FLAKE_REPORT_ARCHIVE=str(tmp_path / "archive"), FLAKE_REPORT_STORE=str(tmp_path / "store")
+    )
+    assert job.code == 0, job.log
+    assert len(agent.api.told.artifacts) > 0
+    assert all(path.startswith("report/") for path in agent.api.told.artifacts)
+
+
+def test_the_gpu_step_is_refused_on_an_agent_without_a_gpu(agent) -> None:
+    agent.driver.none()
+    step = STEPS["gpu"]
+    job = agent.run("\n".join(step["commands"]), step["plugins"], BUILDKITE_REPO=str(ROOT), BUILDKITE_BRANCH=branch())
+    assert job.code == 2, job.log
+    assert os.linesep + "gpu-guard: no GPU is visible here" in job.log
