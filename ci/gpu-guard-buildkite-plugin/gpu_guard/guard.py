@@ -35,6 +35,9 @@ CONTENTION = 75
 WRONG = 2
 """Exit status of a wrong configuration: trying again would not help."""
 
+SETTLING = 10.0
+"""Seconds that are waited at the least where a leftover was ended: some drivers give its memory back late."""
+
 
 @dataclass(frozen=True)
 class Decision:
@@ -81,8 +84,8 @@ def check(
             return _without_gpu(meter, asked, environ, refuse=on_no_gpu == "refuse")
         if meter.order_is_unsure:
             say("unlike GPUs: CUDA may count them otherwise than here; CUDA_DEVICE_ORDER=PCI_BUS_ID makes it sure")
-        if clean_own_leftovers:
-            leftovers.clean(environ, _holders(probe.take(meter)), say)
+        if clean_own_leftovers and leftovers.clean(environ, _holders(probe.take(meter)), say):
+            wait = max(wait, SETTLING)
         waited = until_free(lambda: probe.take(meter), want, limit=wait, say=say, time=time)
     finally:
         meter.close()

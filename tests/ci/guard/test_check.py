@@ -12,7 +12,8 @@ import pytest
 
 from ci.pythons import python39
 from gpu_guard import guard
-from gpu_guard.memory import NoMeter
+from gpu_guard.memory import NoMeter, process
+from gpu_guard.memory.amd import AmdMeter
 
 GIB = 2**30
 FULL = f"unlisted {18 * GIB}"
@@ -64,13 +65,25 @@ def test_a_full_card_is_contention_and_its_holders_are_told(machine, jobs):
     ]
 
 
-def test_own_leftovers_are_ended_only_where_that_is_asked(machine, jobs):
+def test_own_leftovers_are_ended_only_where_that_is_asked_and_their_memory_is_waited_for(machine, jobs):
     pid = jobs.engine(jobs.old)
-    # The stub driver goes by its file: once the process is gone somebody has to write that it is.
     machine.fill(f"process {pid} {18 * GIB}")
     env = {**jobs.this, "PATH": machine.environment["PATH"]}
     assert machine.guard("check", "--utilization", "0.3", **env).returncode == 75
+    assert process.is_alive(pid)
+
+    def give_back() -> None:
+        """The stub's memory is a file: a driver that takes its time."""
+        while process.is_alive(pid):
+            time.sleep(0.01)
+        time.sleep(0.5)
+        machine.fill()
+
+    driver = threading.Thread(target=give_back)
+    driver.start()
     done = machine.guard("check", "--utilization", "0.3", "--clean-own-leftovers", **env)
+    driver.join()
+    assert done.returncode == 0, done.stderr
     assert done.stderr.startswith(f"ended pid {pid} VLLM::EngineCore: job {jobs.old['BUILDKITE_JOB_ID']} of this agent")
 
 
@@ -198,6 +211,26 @@ def test_it_runs_under_python_3_9(machine):
     assert done.stdout.splitlines()[0] == HMA[0]
     assert machine.guard("probe", "--json").returncode == 0
     assert machine.guard("budget", "--free", "4.51", "--total", "22.05", "--utilization", "0.47").returncode == 75
+
+
+@pytest.mark.parametrize(("used", "status", "settings"), [(1, 0, "0.5"), (5, 0, "0.421"), (8, 75, None)])
+def test_an_amd_card_is_guarded_alike(tmp_path, used, status, settings):
+    card = tmp_path / "class" / "drm" / "card0" / "device"
+    card.mkdir(parents=True)
+    (card / "mem_info_vram_total").write_text(str(10 * GIB))
+    (card / "mem_info_vram_used").write_text(str(round((used + 0.2) * GIB)))
+    table = tmp_path / "mine.json"
+    row = {"ceiling": 0.5, "floor": 0.2}
+    table.write_text(json.dumps({"schema": "gpu-guard-profiles/1", "profiles": {"mine": row}}))
+    found = guard.check(
+        profile="mine", profiles_file=table, utilization=None, min_free=None, wait=0, on_contention="refuse",
+        on_no_gpu="refuse", clean_own_leftovers=False, environ={},
+        open_meter=lambda environ: AmdMeter(environ, tmp_path),
+    )  # fmt: skip
+    assert found.exit_status == status
+    assert found.settings.get("GPU_GUARD_SET_UTILIZATION") == settings
+    if status:
+        assert found.sentences[1] == "cuda:0 is held by processes that the driver does not list here"
 
 
 def test_the_other_commands(machine, tmp_path):
