@@ -8,7 +8,7 @@ import pytest
 
 from flake_report.model.failure import Blame, Cause, Diagnosis, DiagnosisKind
 from flake_report.model.memory_event import JobRetry, MemoryArchive, MemoryEvent, RetryEnd
-from flake_report.rate.memory_history import with_past
+from flake_report.rate.memory_history import diagnoses, with_past
 
 NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
 CAPTURES = {"device": "cuda:0", "free_gib": 16.56, "total_gib": 22.05, "utilization": 0.9, "requested_gib": 19.84}
@@ -161,6 +161,21 @@ def test_a_node_that_stays_full_is_told() -> None:
     )
     assert told.past is not None
     assert told.past.sentence.endswith("of 4 retried jobs 0 passed and 4 met it again")
+
+
+def test_a_history_counts_events_by_kind_with_what_it_adds_itself() -> None:
+    series = [event(place) for place in (1, 2, 3)]
+    single = event(4, test="x.py::test_z", kind="same-process")
+    told = diagnoses(archive(*series, single))
+    assert [(one.kind, one.place.step, one.events, one.jobs) for one in told] == [
+        ("co-tenant", "kv", 3, 3),
+        ("same-process", "kv", 1, 1),
+    ]
+
+
+def test_a_history_of_now_and_then_keeps_the_kinds_of_its_jobs() -> None:
+    told = diagnoses(archive(event(1), event(3), event(6), ran=(1, 2, 3, 4, 5, 6)))
+    assert [(one.kind, one.events) for one in told] == [("undetermined", 3)]
 
 
 def test_a_failure_without_a_diagnosis_stays_as_it_is() -> None:

@@ -45,6 +45,11 @@ def test_an_event_is_told_with_its_build_its_place_and_its_numbers(store: Store,
     assert event.retries == ()
 
 
+def test_an_event_that_was_read_before_events_were_diagnosed_is_told(store: Store, make: SimpleNamespace) -> None:
+    store.ingest([make.record(make.build(7), failed(make, "a"), causes=(cause(diagnosis=None),))])
+    assert [event.kind for event in memory_events(store, Query()).events] == [""]
+
+
 def test_failures_of_something_else_are_no_events(store: Store, make: SimpleNamespace) -> None:
     other = cause(signature="no-space-left", blame=Blame.INFRA, diagnosis=None)
     store.ingest([make.record(make.build(7), failed(make, "a"), causes=(other,))])

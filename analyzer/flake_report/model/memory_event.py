@@ -29,7 +29,7 @@ class JobRetry:
 
 @dataclass(frozen=True, slots=True)
 class MemoryEvent:
-    """One GPU-memory event as the store has it. `kind` is its diagnosis in its own job.
+    """One GPU-memory event as the store has it. `kind` is its diagnosis in its own job, empty where none was made.
 
     `place` orders builds. `captures` are the error's numbers as printed. `at_start` is what was in use as the job
     began, in bytes; None where its log shows no table.

@@ -1,67 +1,94 @@
-"""What builds before add to one GPU-memory event: seen or new, a neighbour that is always there, a late release.
-
-A neighbour holds the same amount in every build, so exactly as much is free each time; so does an earlier engine with
-the same setting, which is therefore looked for first. What only happens now and then is no neighbour, however equal
-its numbers: the job's own tests leave the same amount each time they leave one.
-"""
+"""What a history adds to GPU-memory events: seen or new, a neighbour that is always there, a late release."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from flake_report.model.failure import HELD, Cause, Diagnosis, DiagnosisKind, MemoryPast
+from flake_report.model.memory import Diagnosed, Place
 from flake_report.model.memory_event import MemoryArchive, MemoryEvent, RetryEnd
 
-GIB = 1 << 30
-LEAST_BUILDS = 3
-"""Builds with the same free value, this one among them, before it counts as always the same."""
-LEAST_RETRIES = 2
-_LIKE_THE_SETTING = 0.3
-"""GiB: memory in use that is this near to what was asked may be an engine with the same setting."""
-_OPEN = frozenset({DiagnosisKind.OTHER_PROCESS, DiagnosisKind.UNDETERMINED})
-"""Diagnoses that history may replace: the others rest on stronger evidence than repetition."""
+from .neighbours import LEAST_BUILDS, OPEN, alike, late_release, neighbour, one_a_job, same_free, used_gib
 
 
 def with_past(cause: Cause, archive: MemoryArchive) -> Cause:
     """The cause with what the store tells of events like it, and with the diagnosis that follows from that."""
     if cause.diagnosis is None:
         return cause
-    events, own = _others(cause, [event for event in archive.events if _alike(cause, event)])
-    if not events:
+    this = _as_event(cause, archive)
+    events = [event for event in archive.events if alike(event, this)]
+    own = _own(this, events)
+    others = [event for event in events if event is not own]
+    if not others:
         return replace(cause, past=MemoryPast("in no other build of this store"))
-    same = [event for event in events if _same_free(cause, event)]
-    past = _past(events, same)
-    found = _neighbour(cause, events, same, archive, own) or _late_release(cause, events)
-    return replace(cause, past=past, diagnosis=found or cause.diagnosis)
+    past = _past(others, [event for event in others if same_free(event, this)])
+    if cause.diagnosis.kind not in OPEN:
+        return replace(cause, past=past)
+    last = own.place if own else None
+    if neighbour(this, [*others, replace(this, place=last) if last is not None else this], archive.ran, last=last):
+        return replace(cause, past=past, diagnosis=_co_tenant(cause, cause.diagnosis, this, others))
+    if passed := late_release(others):
+        return replace(cause, past=past, diagnosis=_slow(cause.diagnosis, passed))
+    return replace(cause, past=past)
 
 
-def _alike(cause: Cause, event: MemoryEvent) -> bool:
-    """The same signature, in the same test; outside tests with the same setting on a card of the same size."""
-    if event.signature != cause.signature or (event.test or None) != cause.test:
-        return False
-    names = () if cause.test else ("total_gib", "utilization")
-    return all(event.captures.get(name) == cause.captures.get(name) for name in names)
-
-
-def _others(cause: Cause, events: Sequence[MemoryEvent]) -> tuple[list[MemoryEvent], MemoryEvent | None]:
-    """The events without this very one, which the store may hold: the newest on the same line, told alike."""
-    alike = [event for event in events if event.line == cause.line and dict(event.captures) == dict(cause.captures)]
-    own = alike[-1] if alike else None
-    return [event for event in events if event is not own], own
-
-
-def _same_free(cause: Cause, event: MemoryEvent) -> bool:
-    free = cause.captures.get("free_gib")
-    return free is not None and all(
-        event.captures.get(name) == cause.captures.get(name) for name in ("free_gib", "total_gib")
+def diagnoses(archive: MemoryArchive) -> tuple[Diagnosed, ...]:
+    """How many events of each kind there were in each place, after history has added what single jobs cannot know."""
+    groups: dict[tuple[str, str | None], list[MemoryEvent]] = defaultdict(list)
+    for event in archive.events:
+        groups[event.signature, event.test].append(event)
+    found: dict[tuple[str, Place], list[MemoryEvent]] = defaultdict(list)
+    for group in groups.values():
+        for event in (one for one in group if one.kind):
+            found[_kind(event, group, archive), Place(event.step, event.queue, "")].append(event)
+    return tuple(
+        Diagnosed(kind, place, len(events), len({event.job for event in events}))
+        for (kind, place), events in sorted(found.items(), key=lambda one: (one[0][0], str(one[0][1])))
     )
+
+
+def _kind(event: MemoryEvent, group: Sequence[MemoryEvent], archive: MemoryArchive) -> str:
+    if event.kind not in OPEN:
+        return event.kind
+    events = [other for other in group if alike(other, event)]
+    last = max(other.place for other in events if same_free(other, event) or other is event)
+    if neighbour(event, events, archive.ran, last=last):
+        return DiagnosisKind.CO_TENANT.value
+    return DiagnosisKind.SLOW_RELEASE.value if late_release(events) else event.kind
+
+
+def _as_event(cause: Cause, archive: MemoryArchive) -> MemoryEvent:
+    """The cause as an event of a build after all that the store knows."""
+    places = [event.place for event in archive.events] + [place for ran in archive.ran.values() for place in ran]
+    return MemoryEvent(
+        build="",
+        created_at=_SOME_TIME,
+        place=max(places, default=-1) + 1,
+        job="",
+        step="",
+        queue="",
+        agent="",
+        signature=cause.signature,
+        kind=cause.diagnosis.kind.value if cause.diagnosis else "",
+        test=cause.test,
+        line=cause.line,
+        captures=cause.captures,
+    )
+
+
+def _own(this: MemoryEvent, events: Sequence[MemoryEvent]) -> MemoryEvent | None:
+    """This very event, if the store holds it already: the newest on the same line that is told alike."""
+    told = [event for event in events if event.line == this.line and dict(event.captures) == dict(this.captures)]
+    return told[-1] if told else None
 
 
 def _past(events: Sequence[MemoryEvent], same: Sequence[MemoryEvent]) -> MemoryPast:
     first, last = events[0], events[-1]
     builds, equal = _builds(events), _builds(same)
-    retries = [retry for event in _jobs(events) for retry in event.retries[:1]]
+    retries = [retry for event in one_a_job(events) for retry in event.retries[:1]]
     ends = [retry.end for retry in retries]
     recovered, again = ends.count(RetryEnd.PASSED), ends.count(RetryEnd.AGAIN)
     if builds > 1:
@@ -92,71 +119,29 @@ def _past(events: Sequence[MemoryEvent], same: Sequence[MemoryEvent]) -> MemoryP
     )
 
 
-def _neighbour(
-    cause: Cause,
-    events: Sequence[MemoryEvent],
-    same: Sequence[MemoryEvent],
-    archive: MemoryArchive,
-    own: MemoryEvent | None,
-) -> Diagnosis | None:
-    """A co-tenant: the same free value in every build since the first, and no engine of the job's own in sight."""
-    used, asked = _used(cause), cause.captures.get("requested_gib")
-    if cause.diagnosis is None or cause.diagnosis.kind not in _OPEN or used is None or not same:
-        return None
-    since = [event for event in events if event.place >= same[0].place]
-    if _builds(same) + 1 < LEAST_BUILDS or len(since) != len(same):
-        return None
-    if isinstance(asked, float | int) and abs(used - asked) <= _LIKE_THE_SETTING:
-        return None
-    if any(event.kind not in _OPEN | {DiagnosisKind.CO_TENANT} for event in same):
-        return None
-    if _ran_without([*same, own] if own else same, archive, to_the_end=own is None):
-        return None
-    evidence = tuple(f"build {event.build}: {event.captures['free_gib']} GiB free" for event in same[-LEAST_BUILDS:])
+def _co_tenant(cause: Cause, known: Diagnosis, this: MemoryEvent, events: Sequence[MemoryEvent]) -> Diagnosis:
+    same = [event for event in events if same_free(event, this)]
+    free, used, most = this.captures["free_gib"], used_gib(this) or 0.0, cause.largest_utilization
     says = (
-        f"{HELD}a co-tenant: in every build since {same[0].build} ({_builds(same)} before this one) exactly "
-        f"{cause.captures['free_gib']} GiB was free, so {used:.2f} GiB is taken whatever the job does"
+        f"{HELD}a co-tenant: in every build since {same[0].build} ({_builds(same)} before this one) exactly {free} GiB "
+        f"was free, so {used:.2f} GiB is taken whatever the job does"
     )
     advice = "look at what shares the card; until it goes, the setting must fit beside it"
-    most = cause.largest_utilization
-    advice = f"{most:.2f} is the most that would have started; {advice}" if most else advice
-    return Diagnosis(DiagnosisKind.CO_TENANT, says, advice, (*cause.diagnosis.evidence, *evidence))
+    if most:
+        advice = f"{most:.2f} is the most that would have started; {advice}"
+    evidence = tuple(f"build {event.build}: {free} GiB free" for event in same[-LEAST_BUILDS:])
+    return Diagnosis(DiagnosisKind.CO_TENANT, says, advice, (*known.evidence, *evidence))
 
 
-def _ran_without(same: Sequence[MemoryEvent], archive: MemoryArchive, *, to_the_end: bool) -> bool:
-    """Whether the step ran on these agents in between without the event: a neighbour would have been there.
-
-    `to_the_end`: the newest event's build is not known, so all builds since the first are looked at.
-    """
-    met = {event.place for event in same}
-    where = {(event.step, event.queue, event.agent) for event in same}
-    places = {place for key in where for place in archive.ran.get(key, ()) if place >= min(met)}
-    return any(place not in met and (to_the_end or place <= max(met)) for place in places)
-
-
-def _late_release(cause: Cause, events: Sequence[MemoryEvent]) -> Diagnosis | None:
-    """Retries on the same agent that all passed: what held the memory let go by itself."""
-    if cause.diagnosis is None or cause.diagnosis.kind not in _OPEN:
-        return None
-    near = [retry for event in _jobs(events) for retry in event.retries[:1] if retry.same_agent]
-    if len(near) < LEAST_RETRIES or any(retry.end is not RetryEnd.PASSED for retry in near):
-        return None
-    says = f"all {len(near)} retries on the same agent passed in builds before: what held the memory let go by itself"
+def _slow(known: Diagnosis, passed: int) -> Diagnosis:
+    says = f"all {passed} retries on the same agent passed in other builds: what held the memory let go by itself"
     advice = "wait until the card is clear before each engine starts; a retry passes and hides who lets go so late"
-    return Diagnosis(DiagnosisKind.SLOW_RELEASE, says, advice, cause.diagnosis.evidence)
-
-
-def _used(cause: Cause) -> float | None:
-    free, total = cause.captures.get("free_gib"), cause.captures.get("total_gib")
-    if isinstance(free, float | int) and isinstance(total, float | int) and free <= total:
-        return total - free
-    return None
+    return Diagnosis(DiagnosisKind.SLOW_RELEASE, says, advice, known.evidence)
 
 
 def _builds(events: Sequence[MemoryEvent]) -> int:
     return len({event.place for event in events})
 
 
-def _jobs(events: Sequence[MemoryEvent]) -> list[MemoryEvent]:
-    """One event a job: a job is retried once, however many events it had."""
-    return list({event.job: event for event in events}.values())
+_SOME_TIME = datetime.min.replace(tzinfo=UTC)
+"""When the build of a log was made, which a log does not say."""

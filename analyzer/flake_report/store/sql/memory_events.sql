@@ -1,5 +1,5 @@
 -- One row a GPU-memory event of the jobs asked for, with how each retry of its job ended (no retry: null), in order of
--- builds. `at_start`: bytes that nvidia-smi showed in use on the fullest card as the job began. `refused_again`: the
+-- builds. Those that were read before events were diagnosed have no diagnosis. `at_start`: bytes that nvidia-smi showed in use on the fullest card as the job began. `refused_again`: the
 -- retry's log tells of the same signature.
 WITH starts AS (
   SELECT m.ingest, max(m.used) AS used
@@ -16,7 +16,7 @@ WITH starts AS (
   FROM matches m
 )
 SELECT b.build, b.created_at, j.place, j.job, j.step, j.queue, j.agent,
-  m.signature, m.test, m.line, m.captures, m.diagnosis, p.used AS at_start,
+  m.signature, m.test, m.line, m.captures, coalesce(m.diagnosis, '') AS diagnosis, p.used AS at_start,
   t.state AS retry_state, t.agent AS retry_agent,
   a.ingest IS NOT NULL AS refused_again
 FROM matches m
@@ -25,5 +25,5 @@ JOIN builds b ON b.place = j.place
 LEFT JOIN starts p ON p.ingest = m.ingest
 LEFT JOIN tried t ON t.retry_of = j.job
 LEFT JOIN told a ON a.ingest = t.ingest AND a.signature = m.signature
-WHERE m.diagnosis IS NOT NULL AND m.diagnosis <> ''
+WHERE m.diagnosis IS NOT NULL OR m.blame = 'gpu-memory'
 ORDER BY j.place, j.job, m.line, m.test, t.agent, t.state
