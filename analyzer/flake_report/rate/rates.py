@@ -82,6 +82,7 @@ def flake_rates(fleet: Fleet, budget: float) -> tuple[FlakeRate, ...]:
     environment, environment_low = _counted([(each.victims, each.runs) for each in tallies])
     recovery, _ = _counted([(each.recovered, each.retried.total) for each in tallies])
     above = over(budget, [each.hits for each in own], [each.n for each in own]).tolist()
+    weeks = [build.week for build in fleet.builds]
     rates = []
     for at, history in enumerate(fleet.histories):
         facts = _facts(parts[at], tallies[at], own[at], fleet.builds)
@@ -102,7 +103,7 @@ def flake_rates(fleet: Fleet, budget: float) -> tuple[FlakeRate, ...]:
                 also_flaky=judged.also_flaky,
                 segments=parts[at].segments,
                 breakages=tuple(facts.breakages),
-                trend=trend(history, fleet.builds),
+                trend=trend(history, weeks),
                 first_order=parts[at].first,
                 last_order=parts[at].last,
             )
