@@ -70,6 +70,12 @@ def records(spelled: str, number: int) -> list[JobRecord]:
 
 
 @pytest.fixture(scope="session")
+def job_records() -> Callable[..., list[JobRecord]]:
+    """The jobs of builds that are spelled out, oldest first."""
+    return lambda *builds: [record for at, build in enumerate(builds) for record in records(build, at)]
+
+
+@pytest.fixture(scope="session")
 def history() -> Callable[..., History]:
     """The one history of builds that are spelled out, oldest first."""
 

@@ -14,8 +14,10 @@ from flake_report.model.evidence import JobState, RetryType
 from flake_report.model.query import Query
 from flake_report.model.record import JobRecord
 from flake_report.model.results import Outcome
-from flake_report.rate import runs
+from flake_report.rate import incidents, jobplaces, runs
 from flake_report.store import Store
+from flake_report.store import incidents as stored_incidents
+from flake_report.store import machines as stored_machines
 
 SUNDAY_NIGHT = datetime(2026, 11, 8, 23, tzinfo=UTC)
 """An hour later a new week begins."""
@@ -67,7 +69,8 @@ def histories(make):
                     f"{key}{name}",
                     step=draw(st.sampled_from(["unit", "unit", "unit", "kernels"])),
                     queue=draw(st.sampled_from(["L4", "L4", "L4", "H100"])),
-                    agent=draw(st.sampled_from(["agent-1", "agent-2"])),
+                    agent=draw(st.sampled_from(["agent-1", "agent-2", ""])),
+                    host=draw(st.sampled_from(["", "", "host-1"])),
                     attempt=draw(st.integers(0, 1)),
                     retry_type=draw(st.sampled_from([None, *RetryType])),
                     state=draw(st.sampled_from([*[JobState.FAILED] * 8, *JobState])),
@@ -104,3 +107,19 @@ def test_every_history_counts_the_same_in_sql_and_in_the_reference(data, query, 
             store.ingest(commit)
         counted = store.fleet(query)
     assert counted == runs.fleet([record for commit in commits for record in commit], query)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data(), query=QUERIES)
+def test_victims_and_machines_are_the_same_in_sql_and_in_the_reference(data, query, make) -> None:
+    commits = data.draw(histories(make))
+    with tempfile.TemporaryDirectory() as folder:
+        store = Store.create_or_open(str(Path(folder) / "store"))
+        for commit in commits:
+            store.ingest(commit)
+        struck = stored_incidents.struck(store, query)
+        places, elsewhere = stored_machines.job_places(store, query), stored_machines.elsewhere(store, query)
+    records = [record for commit in commits for record in commit]
+    assert struck == incidents.struck(records, query)
+    assert places == jobplaces.job_places(records, query)
+    assert elsewhere == jobplaces.elsewhere(records, query)

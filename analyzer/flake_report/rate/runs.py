@@ -92,9 +92,8 @@ def fleet(records: Sequence[JobRecord], query: Query | None = None) -> Fleet:
     Of a job that comes several times the last record counts, and of a build the last word on it.
     """
     asked = query or Query()
+    builds, order = _placed(records, asked)
     jobs = {record.job.id: record for record in records}
-    builds = {key(record.build): record.build for record in records}
-    order = places(_asked_builds(list(builds.values()), asked))
     tried: dict[Variant, dict[BuildKey, list[Tried]]] = defaultdict(lambda: defaultdict(list))
     pools: dict[tuple[str, str], set[int]] = defaultdict(set)
     for record in jobs.values():
@@ -107,6 +106,20 @@ def fleet(records: Sequence[JobRecord], query: Query | None = None) -> Fleet:
         pools=tuple(Pool(*name, tuple(sorted(pools[name]))) for name in sorted(pools)),
         histories=tuple(_history(variant, tried[variant], builds, order) for variant in sorted(tried)),
     )
+
+
+def asked_jobs(records: Sequence[JobRecord], query: Query) -> list[tuple[int, JobRecord]]:
+    """The jobs that a query selects, whatever their tests, each with its build's place; in order of places and ids."""
+    _, order = _placed(records, query)
+    newest = {record.job.id: record for record in records}.values()
+    asked = [record for record in newest if key(record.build) in order and _asked_job(record.job, query)]
+    return sorted(((order[key(record.build)], record) for record in asked), key=lambda each: (each[0], each[1].job.id))
+
+
+def _placed(records: Sequence[JobRecord], query: Query) -> tuple[dict[BuildKey, Build], dict[BuildKey, int]]:
+    """Each build as it was told last, and the places of those that the query selects."""
+    builds = {key(record.build): record.build for record in records}
+    return builds, places(_asked_builds(list(builds.values()), query))
 
 
 def _fate(tried: Tried, *, before_victim: bool) -> Fate:

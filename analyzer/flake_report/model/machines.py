@@ -1,0 +1,68 @@
+"""Where jobs ran, and what can be said of the places."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from .rate import Interval
+
+
+@dataclass(frozen=True, slots=True)
+class JobPlace:
+    """Where one job ran that has results or was lost. `order` is its build's.
+
+    `machine` is the host, or the agent's name where no host is known; empty where neither is. `retry`: another job was
+    tried before it. `lost`: the machine or its agent ended it, and nobody on purpose.
+    """
+
+    order: int
+    job: str
+    step: str
+    queue: str
+    machine: str
+    command: str
+    retry: bool
+    lost: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """Failures of tests on one machine, one a test and commit; and what the same test at the same commit did elsewhere.
+
+    `tried` ran on another machine too, `passed` passed there.
+    """
+
+    machine: str
+    failed: int
+    tried: int
+    passed: int
+
+
+class PlaceKind(StrEnum):
+    """What a row of places joins."""
+
+    QUEUE = "queue"
+    GPU = "gpu"
+    MACHINE = "machine"
+    IMAGE = "image"
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceRate:
+    """First jobs (no retries) in one place, and how many of them had trouble.
+
+    Trouble is any of three: `own` jobs had a test that failed first by itself, outside breakages; `victims` had one
+    that the environment failed; `lost` did not end by themselves. Of a machine `p_value` says how likely so much
+    trouble, or more, would be if all machines of its steps and queues were alike, corrected for having looked at all of
+    them; 1 where too little ran on it. `elsewhere` is None where nothing failed on the machine.
+    """
+
+    kind: PlaceKind
+    name: str
+    trouble: Interval
+    own: int
+    victims: int
+    lost: int
+    p_value: float | None = None
+    elsewhere: Elsewhere | None = None

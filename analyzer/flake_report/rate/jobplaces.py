@@ -1,0 +1,71 @@
+"""Where jobs ran, straight from job records: what the store's SQL must equal, row for row."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from flake_report.model.evidence import Job, JobState
+from flake_report.model.machines import Elsewhere, JobPlace
+from flake_report.model.query import Query
+from flake_report.model.record import JobRecord
+from flake_report.model.results import Outcome, TestId
+
+from .runs import asked_jobs
+
+_Tried: TypeAlias = tuple[TestId, str, str, str]
+"""A test in a session and step, at a commit."""
+
+
+def machine_of(job: Job) -> str:
+    """The host, or the agent's name where no host is known."""
+    return job.host or job.agent
+
+
+def lost(job: Job) -> bool:
+    """Whether its machine or agent ended the job: not people, and no limit of time."""
+    ended_on_purpose = job.state in {JobState.CANCELED, JobState.TIMED_OUT, JobState.EXPIRED}
+    return job.died and not ended_on_purpose and job.signal_reason != "cancel"
+
+
+def job_places(records: Sequence[JobRecord], query: Query) -> tuple[JobPlace, ...]:
+    """The selected jobs that have results or died, in order of builds and ids."""
+    return tuple(
+        JobPlace(
+            order=order,
+            job=record.job.id,
+            step=record.job.step,
+            queue=record.job.queue,
+            machine=machine_of(record.job),
+            command=record.job.command,
+            retry=record.job.attempt > 0,
+            lost=lost(record.job),
+        )
+        for order, record in asked_jobs(records, query)
+        if record.sources or record.job.died
+    )
+
+
+def elsewhere(records: Sequence[JobRecord], query: Query) -> tuple[Elsewhere, ...]:
+    """What failed on each machine, and what became of it on others at the same commit; in order of machines."""
+    seen: dict[_Tried, dict[str, set[Outcome]]] = defaultdict(lambda: defaultdict(set))
+    commits = {(record.build.org, record.build.pipeline, record.build.key): record.build.commit for record in records}
+    for _, record in asked_jobs(records, query):
+        job, build = record.job, record.build
+        commit = commits[build.org, build.pipeline, build.key]
+        if job.died or not commit or not machine_of(job):
+            continue
+        for attempt in (each.attempt for each in record.attempts):
+            if attempt.test.name and attempt.outcome is not Outcome.SKIPPED:
+                tried = (attempt.test, attempt.session_key, job.step, commit)
+                seen[tried][machine_of(job)].add(attempt.outcome)
+    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
+    for machines in seen.values():
+        for machine, outcomes in machines.items():
+            if any(outcome.bad for outcome in outcomes):
+                others = [machines[other] for other in machines if other != machine]
+                passed = any(outcome.good for other in others for outcome in other)
+                for at, counted in enumerate((True, bool(others), passed)):
+                    counts[machine][at] += counted
+    return tuple(Elsewhere(machine, *counts[machine]) for machine in sorted(counts))

@@ -1,0 +1,124 @@
+"""Rates by queue, kind of GPU, machine and image; and whether one machine is bad."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from flake_report.model.evidence import Build
+from flake_report.model.machines import Elsewhere, JobPlace, PlaceKind, PlaceRate
+from flake_report.model.rate import Fleet, Variant
+from flake_report.model.verdict import Segment
+
+from .homogeneity import homogeneity
+from .images import image_of
+from .rates import interval
+
+BAD = 0.05
+"""A machine with a corrected p-value of at most this is called worse than the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Troubles:
+    """The ids of jobs in which a test failed first by itself, outside breakages, or by the environment."""
+
+    own: Collection[str]
+    victims: Collection[str]
+
+
+def own_troubles(fleet: Fleet, segments: Mapping[Variant, Sequence[Segment]]) -> frozenset[str]:
+    """Jobs in which some test failed at first by itself; not in a breakage, for that no machine can help."""
+    found = set()
+    for history in fleet.histories:
+        broken = [part for part in segments.get(history.variant, ()) if part.breakage]
+        for run in history.runs:
+            if run.first_failed and not any(part.first <= run.order <= part.last for part in broken):
+                found.add(run.job)
+    return frozenset(found)
+
+
+def place_rates(
+    jobs: Sequence[JobPlace],
+    troubles: Troubles,
+    builds: Sequence[Build],
+    gpus: Mapping[str, str],
+    elsewhere: Sequence[Elsewhere] = (),
+) -> tuple[PlaceRate, ...]:
+    """A row a place, most trouble first within its kind; `builds` are what every `order` points to.
+
+    `gpus` names the kind of GPU of each queue that has one. Retries are left out: whoever is asked again has failed
+    before. A place without a name is none.
+    """
+    first = [job for job in jobs if not job.retry]
+    names = _Names(gpus)
+    rates = [rate for kind, name_of in names.by_kind.items() for rate in _rates(kind, first, name_of, troubles)]
+    bad = _bad_machines(first, troubles, builds)
+    other = {one.machine: one for one in elsewhere}
+    return tuple(
+        replace(rate, p_value=bad.get(rate.name, 1.0), elsewhere=other.get(rate.name))
+        if rate.kind is PlaceKind.MACHINE
+        else rate
+        for rate in rates
+    )
+
+
+class _Names:
+    """What a job's place is called, by kind."""
+
+    def __init__(self, gpus: Mapping[str, str]) -> None:
+        self._images: dict[str, str] = {}
+        self.by_kind: dict[PlaceKind, Callable[[JobPlace], str]] = {
+            PlaceKind.QUEUE: lambda job: job.queue,
+            PlaceKind.GPU: lambda job: gpus.get(job.queue, ""),
+            PlaceKind.MACHINE: lambda job: job.machine,
+            PlaceKind.IMAGE: lambda job: self._image(job.command),
+        }
+
+    def _image(self, command: str) -> str:
+        if command not in self._images:
+            self._images[command] = image_of(command)
+        return self._images[command]
+
+
+def _rates(
+    kind: PlaceKind, jobs: Sequence[JobPlace], name_of: Callable[[JobPlace], str], troubles: Troubles
+) -> Iterator[PlaceRate]:
+    places: dict[str, list[JobPlace]] = defaultdict(list)
+    for job in jobs:
+        places[name_of(job)].append(job)
+    made = [
+        PlaceRate(
+            kind=kind,
+            name=name,
+            trouble=interval(sum(_troubled(job, troubles) for job in mine), len(mine)),
+            own=sum(job.job in troubles.own for job in mine),
+            victims=sum(job.job in troubles.victims for job in mine),
+            lost=sum(job.lost for job in mine),
+        )
+        for name, mine in places.items()
+        if name
+    ]
+    yield from sorted(made, key=lambda rate: (-rate.trouble.low, -rate.trouble.hits, rate.name))
+
+
+def _troubled(job: JobPlace, troubles: Troubles) -> bool:
+    return job.lost or job.job in troubles.own or job.job in troubles.victims
+
+
+def _bad_machines(jobs: Sequence[JobPlace], troubles: Troubles, builds: Sequence[Build]) -> dict[str, float]:
+    """Each machine's p-value, corrected. A stratum is a step and queue in one week: other weeks had other code."""
+    named = [job for job in jobs if job.machine]
+    machines: dict[str, int] = {}
+    strata: dict[tuple[str, str, str], int] = {}
+    test = homogeneity(
+        np.array([machines.setdefault(job.machine, len(machines)) for job in named], dtype=np.int64),
+        np.array(
+            [strata.setdefault((job.step, job.queue, builds[job.order].week), len(strata)) for job in named],
+            dtype=np.int64,
+        ),
+        np.array([_troubled(job, troubles) for job in named], dtype=bool),
+    )
+    return dict(zip(machines, test.corrected.tolist(), strict=True))
