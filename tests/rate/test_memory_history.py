@@ -103,6 +103,7 @@ NO_NEIGHBOUR = {
     "an engine with the same setting would hold as much": (
         cause(free_gib=2.1), archive(event(1, free_gib=2.1), event(2, free_gib=2.1)),
     ),
+    "a card that was idle when the job began": (cause(), archive(event(1, at_start=0), event(2))),
     "torch's own memory, by its snapshot": (cause(DiagnosisKind.SAME_PROCESS), archive(event(1), event(2))),
     "torch's own memory, in a build before": (cause(), archive(event(1, kind="same-process"), event(2))),
     "a card with nothing on it": (cause(DiagnosisKind.SHORTAGE), archive(event(1), event(2))),

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from flake_report.model.failure import DiagnosisKind
 from flake_report.model.memory_event import BuildsRun, MemoryEvent, RetryEnd
 
+GIB = 1 << 30
 LEAST_BUILDS = 3
 """Builds with the same free value before it counts as always the same."""
 LEAST_RETRIES = 2
@@ -58,6 +59,8 @@ def neighbour(event: MemoryEvent, events: Iterable[MemoryEvent], ran: BuildsRun,
     same = [one for one in near if same_free(one, event)]
     if len({one.place for one in same}) < LEAST_BUILDS or any(one.kind not in OPEN for one in same):
         return False
+    if any(one.at_start is not None and one.at_start < used * GIB / 2 for one in same):
+        return False  # the card was not so full when the job began
     first = min(one.place for one in same)
     if any(not same_free(one, event) for one in near if one.place >= first):
         return False

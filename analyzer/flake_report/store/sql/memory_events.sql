@@ -1,6 +1,6 @@
 -- One row a GPU-memory event of the jobs asked for, with how each retry of its job ended (no retry: null), in order of
--- builds. Those that were read before events were diagnosed have no diagnosis. `at_start`: bytes that nvidia-smi showed in use on the fullest card as the job began. `refused_again`: the
--- retry's log tells of the same signature.
+-- builds. Those that were read before events were diagnosed have no diagnosis. `at_start`: bytes that nvidia-smi showed
+-- in use on the fullest card as the job began. `refused_again`: the retry's log tells of the same signature.
 WITH starts AS (
   SELECT m.ingest, max(m.used) AS used
   FROM memory m
