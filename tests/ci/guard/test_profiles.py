@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gpu_guard import profiles
 from gpu_guard.profiles import SCHEMA, Profile, ProfileError, load, pick, read
 
 GIB = 2**30
@@ -157,3 +160,9 @@ def test_whatever_a_table_holds_it_is_read_or_its_mistakes_are_said(rows):
 @given(text=st.text())
 def test_any_text_is_a_table_or_a_sentence(text):
     assert mistakes(text)
+
+
+def test_the_table_in_the_readme_is_a_table():
+    readme = (Path(profiles.__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```json\n(.*?)```", readme, re.DOTALL)
+    assert list(read(block, "README.md")) == ["my-test"]
