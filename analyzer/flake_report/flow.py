@@ -28,10 +28,13 @@ if TYPE_CHECKING:
     from flake_report.collect.collector import Collection
     from flake_report.collect.folder import BuildFrom
     from flake_report.collect.tally import Progress
-    from flake_report.model.memory import Tuning
+    from flake_report.model.config import QueueConfig
+    from flake_report.model.cost import Cost
+    from flake_report.model.memory import MemoryReport, Tuning
     from flake_report.model.memory_event import MemoryArchive
     from flake_report.model.query import Query
     from flake_report.model.record import IngestCounts, JobRecord, Versions
+    from flake_report.rate.cost import Excuses
     from flake_report.store import Store
 
 HEAD = 1 << 14
@@ -197,20 +200,51 @@ def _read_before(store: Store, versions: Versions) -> frozenset[Told]:
     return frozenset((job, mode, states.get(tuple(place), ""), retry_of) for job, mode, *place, retry_of in jobs)
 
 
-def show(store: str, query: Query, *, budget: float) -> FlakeReport:
-    """The state of the part of a history that the query names; `budget` is the rate that a test may have."""
+def show(store: str, query: Query, *, budget: float, queues: Mapping[str, QueueConfig] | None = None) -> FlakeReport:
+    """The state of the part of a history that the query names; `budget` is the rate that a test may have.
+
+    `queues` say what an agent of each has and costs.
+    """
+    from flake_report.rate.cost import Excuses
     from flake_report.rate.rates import flake_rates
     from flake_report.store import Store
 
     opened = Store.open(store)
     fleet = opened.fleet(query)
+    tests = flake_rates(fleet, budget)
     return FlakeReport(
         window=opened.window(query),
-        tests=flake_rates(fleet, budget),
+        tests=tests,
         health=opened.health(query),
         budget=budget,
         builds=fleet.builds,
+        memory=_memory(opened, query, budget),
+        cost=_cost(opened, query, Excuses(fleet.histories, tests), queues or {}),
     )
+
+
+def _memory(opened: Store, query: Query, budget: float) -> MemoryReport:
+    """What the history says of GPU memory: who left it, which settings fit, how its events were diagnosed."""
+    from flake_report.model.memory import MemoryReport
+    from flake_report.rate.culprit import culprits, suspicions
+    from flake_report.rate.tuning import tunings
+    from flake_report.store import order, tuning
+
+    orders, traces = order.orders(opened, query), order.traces(opened, query)
+    known = suspicions(orders, traces)
+    return MemoryReport(
+        suspicions=known,
+        culprits=culprits(orders, traces, known),
+        tunings=tunings(tuning.starts(opened, query), budget=budget, held=tuning.held(opened, query)),
+        diagnoses=tuning.diagnoses(opened, query),
+    )
+
+
+def _cost(opened: Store, query: Query, excuses: Excuses, queues: Mapping[str, QueueConfig]) -> Cost:
+    from flake_report.rate.cost import cost
+    from flake_report.store.cost import job_failures, spent_jobs
+
+    return cost(spent_jobs(opened, query), job_failures(opened, query), excuses, queues)
 
 
 def tune(store: str, query: Query, *, budget: float, tried: Sequence[float] = ()) -> tuple[Tuning, ...]:

@@ -25,7 +25,7 @@ def command(folder: str, form: str, **arguments: object) -> int:
     flake-report export report/ --since 4w
     """
     where = HistoryArguments.from_click(arguments)
-    report = flow.show(where.store, where.query, budget=where.budget)
+    report = flow.show(where.store, where.query, budget=where.budget, queues=where.queues)
     rendered = {name: render(report) for name, render in FILES.items()}
     target = LocalFolder(Path(folder))
     for name, data in rendered.items():

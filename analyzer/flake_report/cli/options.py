@@ -13,7 +13,7 @@ import click
 
 from flake_report.config import parse_config, span
 from flake_report.errors import FlakeReportError
-from flake_report.model.config import Config
+from flake_report.model.config import Config, QueueConfig
 from flake_report.model.query import Query
 
 CONFIG_FILE = "flake-report.toml"
@@ -64,6 +64,7 @@ class HistoryArguments:
     store: str
     query: Query
     budget: float
+    queues: Mapping[str, QueueConfig]
 
     @classmethod
     def from_click(cls, arguments: Mapping[str, Any]) -> HistoryArguments:
@@ -76,7 +77,7 @@ class HistoryArguments:
             queue=arguments["queue"],
             test=arguments["test"],
         )
-        return cls(arguments["store"] or config.store.path, query, config.rates.budget)
+        return cls(arguments["store"] or config.store.path, query, config.rates.budget, config.queues)
 
 
 def history_options(command: _Decorated) -> _Decorated:

@@ -25,7 +25,7 @@ def command(everything: bool, form: str, **arguments: object) -> int:  # noqa: F
     flake-report show --since 4w --branch main
     """
     where = HistoryArguments.from_click(arguments)
-    report = flow.show(where.store, where.query, budget=where.budget)
+    report = flow.show(where.store, where.query, budget=where.budget, queues=where.queues)
     if form == "json":
         print_json(history.to_json(report))
     else:

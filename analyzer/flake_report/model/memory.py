@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -79,7 +80,7 @@ class Suspicion:
     candidates that hold the culprit with 95 % probability, likeliest first; empty where there are too few incidents.
     `victim` is the test that failed most. `unseparated` are pairs of suspects whose order never changed.
     `outside` is the probability, by order, that no test of the process did it. `rate` is incidents / jobs. `measured`
-    incidents had samples of the recorder.
+    incidents had samples of the recorder. `orders` is in how many different orders the tests ran.
     """
 
     place: Place
@@ -91,6 +92,7 @@ class Suspicion:
     suspects: tuple[Suspect, ...] = ()
     measured: int = 0
     outside: float = 0.0
+    orders: int = 1
     unseparated: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -220,8 +222,9 @@ class Diagnosed:
 
 @dataclass(frozen=True, slots=True)
 class MemoryReport:
-    """What a history says of GPU memory."""
+    """What a history says of GPU memory. `culprits` names, for jobs with an incident, the test that left the memory."""
 
     suspicions: tuple[Suspicion, ...] = ()
+    culprits: Mapping[str, str] = field(default_factory=dict)
     tunings: tuple[Tuning, ...] = ()
-    diagnoses: tuple[Diagnosed, ...] = field(default=())
+    diagnoses: tuple[Diagnosed, ...] = ()

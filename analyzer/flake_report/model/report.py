@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from .comparison import AgentRate, Comparisons
+from .cost import Cost
 from .evidence import Build
 from .incident import Incident
+from .memory import MemoryReport
 from .rate import FlakeRate, RollUp
 from .results import TestId
 
@@ -43,7 +45,7 @@ class FlakeReport:
     """The state of a history: one row a variant, worst first.
 
     `budget` is the rate that a test may have; `builds` are what every `order` points to. `owners` names the owner of
-    each test that has one.
+    each test that has one. `memory` is what there is to say of GPU memory, `cost` what was lost without a regression.
     """
 
     window: Window
@@ -56,3 +58,5 @@ class FlakeReport:
     comparisons: Comparisons = field(default_factory=Comparisons)
     agents: tuple[AgentRate, ...] = ()
     owners: Mapping[TestId, str] = field(default_factory=dict)
+    memory: MemoryReport = field(default_factory=MemoryReport)
+    cost: Cost | None = None

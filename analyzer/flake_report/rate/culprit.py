@@ -68,6 +68,7 @@ def _suspicion(place: Place, orders: Sequence[TestOrder], traces: Mapping[str, l
         suspects=suspects,
         measured=len(measured),
         outside=ranked.outside,
+        orders=len({order.tests for order in orders}),
         unseparated=unseparated(orders, [one.test for one in suspects]),
     )
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rich.console import RenderableType
+from rich.table import Table
 from rich.text import Text
 
 from flake_report.model.cost import Cost, Loss, LossBy
@@ -11,7 +13,7 @@ from flake_report.model.cost import Cost, Loss, LossBy
 from .words import one_line, plural
 
 SHOWN = 3
-"""Rows a kind that are shown unasked."""
+"""Rows of a kind that are shown."""
 
 HEADS = {LossBy.SIGNATURE: "by signature", LossBy.TEST: "by test", LossBy.QUEUE: "by queue"}
 
@@ -40,8 +42,8 @@ def to_json(cost: Cost) -> dict[str, object]:
     }
 
 
-def to_text(cost: Cost) -> Iterator[Text]:
-    """Lines for a terminal: the whole, then the largest of each kind; nothing where nothing was lost."""
+def to_text(cost: Cost, *, shown: int = SHOWN) -> Iterator[RenderableType]:
+    """Renderables for a terminal: the whole, then the largest of each kind; nothing where nothing was lost."""
     if not cost.failed_jobs + cost.retries:
         return
     jobs = f"{cost.failed_hours:.1f} in {plural(cost.failed_jobs, 'failed job')}"
@@ -56,20 +58,24 @@ def to_text(cost: Cost) -> Iterator[Text]:
         if cost.unpriced_hours:
             whole.append(f", {cost.unpriced_hours:.1f} hours without a price")
     yield whole
+    rows = Table.grid(padding=(0, 2))
+    rows.add_column(style="dim")
+    for _ in range(2 if cost.money is not None else 1):
+        rows.add_column(justify="right", no_wrap=True)
+    rows.add_column(overflow="fold")
     for by, head in HEADS.items():
         mine = [one for one in cost.losses if one.by is by]
-        for at, one in enumerate(mine[:SHOWN]):
-            yield _row(head if not at else "", one)
-        if len(mine) > SHOWN:
-            yield Text(f"{'':<13} … {len(mine) - SHOWN:,} more", style="dim")
+        for at, one in enumerate(mine[:shown]):
+            rows.add_row(head if not at else "", f"{one.hours:.1f} h", *_money(one, cost), Text(one_line(one.name)))
+        if len(mine) > shown > 1:
+            rows.add_row("", "", *([""] if cost.money is not None else []), f"… {len(mine) - shown:,} more")
+    yield rows
     if cost.untimed:
         yield Text(f"{plural(cost.untimed, 'job')} never said how long it ran and is left out", style="dim")
 
 
-def _row(head: str, loss: Loss) -> Text:
-    line = Text(overflow="fold")
-    line.append(f"{head:<13}", style="dim")
-    line.append(f"{loss.hours:>7.1f} h")
-    if loss.money is not None:
-        line.append(f" {loss.money:>9,.2f}")
-    return line.append(f"  {one_line(loss.name)}")
+def _money(loss: Loss, cost: Cost) -> list[str]:
+    """The cell for money, in a table that has such a column."""
+    if cost.money is None:
+        return []
+    return [f"{loss.money:,.2f}" if loss.money is not None else ""]

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from math import ceil, log
 from shlex import quote
 
+from rich.console import RenderableType
+from rich.padding import Padding
 from rich.text import Text
 
 from flake_report.model.memory import GIB, Basis, Suspicion
@@ -13,8 +15,13 @@ from flake_report.model.query import node_id
 
 from .words import one_line, plural
 
+LEAST = 5
+"""Incidents that it takes to suspect anyone by the order of tests."""
+
 SHOWN = 5
 """Suspects that are shown."""
+
+INDENT = (0, 0, 0, 2)
 
 SURE = 0.95
 """A run is repeated until an incident would have come with this probability."""
@@ -35,26 +42,30 @@ def to_json(suspicion: Suspicion) -> dict[str, object]:
             {"test": one.test, "probability": one.probability, "left": one.left} for one in suspicion.suspects
         ],
         "outside": suspicion.outside,
+        "orders": suspicion.orders,
         "measured": suspicion.measured,
         "sentence": sentence(suspicion),
         "experiment": experiment(suspicion),
     }
 
 
-def to_text(suspicion: Suspicion) -> Iterator[Text]:
-    """Lines for a terminal: what is known, who is suspected, what to run."""
+def to_text(suspicion: Suspicion) -> Iterator[RenderableType]:
+    """Renderables for a terminal: what is known, who is suspected, what to run."""
     place = suspicion.place
     where = " · ".join(part for part in (place.step, place.queue) if part)
     incidents = f"{plural(suspicion.incidents, 'incident')} in {plural(suspicion.jobs, 'job')}"
     yield Text.assemble(("GPU memory was missing: ", "bold"), (one_line(where), "bold"), (f" · {incidents}", "dim"))
-    yield Text(f"   {sentence(suspicion)}", overflow="fold")
+    lines = [Text(sentence(suspicion), overflow="fold")]
     if suspicion.culprit is None:
-        for one in suspicion.suspects[:SHOWN]:
-            yield Text(f"   {(one.probability or 0) * 100:>3.0f} %  {one_line(one.test)}", overflow="fold")
-        if len(suspicion.suspects) > SHOWN:
-            yield Text(f"   … {len(suspicion.suspects) - SHOWN:,} more", style="dim")
+        lines += [
+            Text(f"{(one.probability or 0) * 100:>3.0f} %  {one_line(one.test)}", overflow="fold")
+            for one in suspicion.suspects[:SHOWN]
+        ]
+    if suspicion.culprit is None and len(suspicion.suspects) > SHOWN:
+        lines.append(Text(f"… {len(suspicion.suspects) - SHOWN:,} more", style="dim"))
     if run := experiment(suspicion):
-        yield Text.assemble(("   do  ", "dim"), run, overflow="fold")
+        lines.append(Text.assemble(("do  ", "dim"), run, overflow="fold"))
+    yield from (Padding(line, INDENT) for line in lines)
 
 
 def sentence(suspicion: Suspicion) -> str:
@@ -69,10 +80,19 @@ def sentence(suspicion: Suspicion) -> str:
         return f"{culprit.test} left it, by the order of tests: {_likely(culprit.probability)} likely"
     if suspicion.measured:
         return "the recorder's samples show no single test that left it: it came between tests, or was there before"
+    return _by_order(suspicion)
+
+
+def _by_order(suspicion: Suspicion) -> str:
+    """Why nobody is named, where nothing was measured."""
     if suspicion.outside > 1 / 2:
         return "the order of tests speaks for none of them: the memory was taken from outside this process"
+    if suspicion.incidents < LEAST:
+        return (
+            f"{plural(suspicion.incidents, 'incident')} cannot tell by the order of tests who left it; it takes {LEAST}"
+        )
     if not suspicion.suspects:
-        return "too few incidents, or too little change in the order of tests, to suspect anyone"
+        return f"nobody is suspected: the tests ran in {plural(suspicion.orders, 'order')} only"
     pairs = (
         f"; {plural(len(suspicion.unseparated), 'pair')} of them always ran in one order"
         if suspicion.unseparated

@@ -10,8 +10,7 @@ from rich.text import Text
 
 from flake_report.model.failure import HELD, Blame, Captured, Cause, Diagnosis, Explanation, MemoryPast
 
-from .history import stamp
-from .words import one_line, plural
+from .words import one_line, plural, stamp
 
 BLAME_TITLES = {
     Blame.GPU_MEMORY: "GPU memory",

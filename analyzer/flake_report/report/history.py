@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from flake_report.model.evidence import Build
 from flake_report.model.rate import FlakeRate, RollUp
 from flake_report.model.report import FlakeReport
 from flake_report.model.verdict import Breakage
 
+from . import memory
 from .links import build_url, job_url
+from .words import stamp
 
 COLUMNS = (
     "test", "classname", "name", "apart", "step", "queue", "session", "verdict", "also_flaky", "reason",
@@ -110,9 +110,5 @@ def to_json(report: FlakeReport) -> dict[str, object]:
             "modes": list(health.modes),
             "warnings": health.warnings,
         },
+        **memory.to_json(report),
     }
-
-
-def stamp(moment: datetime | None) -> str | None:
-    """RFC 3339 in UTC, to the second."""
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ") if moment else None

@@ -13,6 +13,7 @@ from flake_report.model.rate import FlakeRate, Interval, Variant
 from flake_report.model.report import FlakeReport, Health, Window
 from flake_report.model.verdict import TestVerdict
 
+from . import memory
 from .words import one_line, plural
 
 SHOWN = 20
@@ -51,6 +52,7 @@ def to_text(report: FlakeReport, *, everything: bool = False) -> Iterator[Render
         yield Text()
     if not everything and len(failing) > SHOWN:
         yield Text(f"… {len(failing) - SHOWN:,} more that failed; --all shows every test", style="dim")
+    yield from memory.to_text(report, everything=everything)
     yield verdict_line(report)
     yield Text(health_line(report.health), style="dim")
 

@@ -9,8 +9,7 @@ from rich.text import Text
 
 from flake_report.model.memory import GIB, Fit, Refusal, Risk, Tuning
 
-from .history import stamp
-from .words import one_line, plural
+from .words import one_line, plural, stamp
 
 COLUMNS = 3
 """So many different failures get a column of their own, the ones with least free first; the others are counted."""

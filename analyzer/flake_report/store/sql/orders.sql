@@ -2,23 +2,25 @@
 -- `nth` orders the tests of a process by when they started: by the recorder's word, else as the job's record has them.
 -- `victim`: an attempt of it failed for want of GPU memory; `passed`: an attempt of it passed. A job that died without
 -- an incident is left out: nobody knows what it would have met.
-WITH ran AS (
-  SELECT a.ingest, a.session_key, a.session, a.worker, coalesce(a.pid, 0) AS pid, a.classname, a.name,
-    min(coalesce(a.position, a.ordinal)) AS nth,
-    max(CASE WHEN a.blame = 'gpu-memory' AND a.outcome IN ('failed', 'error', 'crashed') THEN 1 ELSE 0 END) AS victim,
-    max(CASE WHEN a.outcome IN ('passed', 'xfailed', 'xpassed') THEN 1 ELSE 0 END) AS passed
+WITH victims AS (
+  SELECT DISTINCT j.pool, j.ingest, a.session_key
   FROM attempts a
-  WHERE a.outcome <> 'skipped' AND a.name <> ''
-  GROUP BY a.ingest, a.session_key, a.session, a.worker, coalesce(a.pid, 0), a.classname, a.name
-), placed AS (
-  SELECT r.*, j.job, j.place, j.step, j.queue, j.died,
-    max(r.victim) OVER (PARTITION BY j.pool, r.session_key) AS ever_struck,
-    max(r.victim) OVER (PARTITION BY r.ingest) AS struck
-  FROM ran r
-  JOIN jobs j ON j.ingest = r.ingest
+  JOIN jobs j ON j.ingest = a.ingest
+  WHERE a.blame = 'gpu-memory' AND a.outcome IN ('failed', 'error', 'crashed')
+), sessions AS (
+  SELECT DISTINCT pool, session_key FROM victims
+), struck AS (
+  SELECT DISTINCT ingest FROM victims
 )
-SELECT job, place, step, queue, session_key, session, worker, pid, classname, name, nth,
-  victim = 1 AS victim, passed = 1 AS passed
-FROM placed
-WHERE ever_struck = 1 AND (struck = 1 OR NOT died)
+SELECT j.job, j.place, j.step, j.queue, a.session_key, a.session, a.worker, coalesce(a.pid, 0) AS pid,
+  a.classname, a.name,
+  min(coalesce(a.position, a.ordinal)) AS nth,
+  max(CASE WHEN a.blame = 'gpu-memory' AND a.outcome IN ('failed', 'error', 'crashed') THEN 1 ELSE 0 END) = 1 AS victim,
+  max(CASE WHEN a.outcome IN ('passed', 'xfailed', 'xpassed') THEN 1 ELSE 0 END) = 1 AS passed
+FROM attempts a
+JOIN jobs j ON j.ingest = a.ingest
+JOIN sessions s ON s.pool = j.pool AND s.session_key = a.session_key
+LEFT JOIN struck v ON v.ingest = a.ingest
+WHERE a.outcome <> 'skipped' AND a.name <> '' AND (v.ingest IS NOT NULL OR NOT j.died)
+GROUP BY j.job, j.place, j.step, j.queue, a.session_key, a.session, a.worker, coalesce(a.pid, 0), a.classname, a.name
 ORDER BY step, queue, session_key, place, job, session, worker, pid, nth
