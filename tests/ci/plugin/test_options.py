@@ -23,7 +23,9 @@ DEFAULTS = Options(
 )  # fmt: skip
 
 SCALARS = st.none() | st.booleans() | st.integers(-10, 10**6) | st.floats() | st.text(max_size=8)
-VALUES = SCALARS | st.sampled_from(["refuse", "warn", "pass", "nixl-hma", 0.3, 60.0, True]) | st.lists(SCALARS, max_size=2)
+VALUES = (
+    SCALARS | st.sampled_from(["refuse", "warn", "pass", "nixl-hma", 0.3, 60.0, True]) | st.lists(SCALARS, max_size=2)
+)
 
 
 def mistakes(found: object) -> list[str]:
@@ -94,7 +96,10 @@ def test_options_come_from_the_agents_json() -> None:
 
 
 def test_without_them_the_list_of_all_plugins_is_read() -> None:
-    listed = [{"docker#v5.2.0": {"image": "x"}}, {"https://example.com/o/gpu-guard-buildkite-plugin.git#v1": {"wait": 7}}]
+    listed = [
+        {"docker#v5.2.0": {"image": "x"}},
+        {"https://example.com/o/gpu-guard-buildkite-plugin.git#v1": {"wait": 7}},
+    ]
     assert from_environment({"BUILDKITE_PLUGINS": json.dumps(listed)}).wait == 7
     assert from_environment({"BUILDKITE_PLUGINS": "no JSON"}) == DEFAULTS
 

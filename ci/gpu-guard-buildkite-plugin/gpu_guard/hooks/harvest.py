@@ -52,7 +52,7 @@ def _copy(name: str, folder: int, target: Path, since: float) -> Optional[str]:
         handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
     except OSError as error:
         return str(error.strerror)
-    with os.fdopen(handle, "rb") as source:
+    try:
         facts = os.fstat(handle)
         if not stat.S_ISREG(facts.st_mode):
             return "it is no plain file"
@@ -60,6 +60,8 @@ def _copy(name: str, folder: int, target: Path, since: float) -> Optional[str]:
             return f"it has {facts.st_size / 2**20:.0f} MiB"
         if facts.st_mtime < since:
             return ""
-        with target.open("wb") as copy:
+        with open(handle, "rb", closefd=False) as source, target.open("wb") as copy:
             shutil.copyfileobj(source, copy)
+    finally:
+        os.close(handle)
     return None
