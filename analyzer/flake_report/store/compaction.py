@@ -131,7 +131,7 @@ def _exchange(root: Root, table: DeltaTable, merged: Sequence[Merged]) -> Compac
             left.remove(gone)
         if not left:
             return Compacted()
-        actions = [
+        actions: list[AddAction | RemoveAction] = [
             *(_removal(each, file) for each in left for file in each.pile.files),
             *(a for m in left for a in m.made),
         ]

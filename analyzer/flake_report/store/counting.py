@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -14,15 +14,30 @@ from .delta import Files
 from .engine import Engine
 from .histories import Counts
 from .layout import TABLES
+from .rollups import KEPT_ROWS, Rollups, digest
 from .sql import like, moment, statement
+
+
+class Part(NamedTuple):
+    """Weeks that are counted together: the place of their first build, and how many attempts their files hold.
+
+    `kept`: what they come to is kept for the next time.
+    """
+
+    weeks: list[str]
+    base: int
+    rows: int
+    kept: bool = False
 
 
 class Counting:
     """One look at a store: every statement sees the same state of it. Serves one question, from one thread."""
 
-    def __init__(self, files: Files, engine: Engine) -> None:
+    def __init__(self, files: Files, engine: Engine, rollups: Rollups | None = None) -> None:
+        """`rollups` join what was counted before; they work on DuckDB alone."""
         self._files = files
         self._engine = engine
+        self._rollups = rollups
         self._show("stored_builds", "builds")
 
     def newest_build(self, branch: str | None) -> datetime | None:
@@ -52,9 +67,16 @@ class Counting:
     def health(self) -> pa.Table:
         """What there is of the selected builds and jobs: one row, as `health.sql` says."""
         self._engine.begin("results", GROWING["results"])
-        for weeks in self._parts():
-            self._show("attempts", "attempts", weeks)
-            self._engine.add("results", statement("results"))
+        for part in self._parts():
+            name = self._rollup(part, ("results",))
+            if name and self._rollups and self._rollups.show(name, ("results",)):
+                self._engine.add("results", "SELECT * FROM kept_results")
+                continue
+            self._show("attempts", "attempts", part.weeks)
+            self._engine.make("part_results", statement("results"))
+            self._engine.add("results", "SELECT * FROM part_results")
+            if name and self._rollups:
+                self._rollups.keep(name, {"results": self._engine.answer("SELECT * FROM part_results")})
         return self._engine.answer(statement("health"))
 
     def histories(self, test: str | None) -> Counts:
@@ -64,25 +86,59 @@ class Counting:
         run that needs telling.
         """
         engine = self._engine
-        for name in ("tests", "streaks", "told"):
+        for name in ("tests", "files", "streaks", "told"):
             engine.begin(name, GROWING[name])
-        asked = like("(m.classname || '::' || m.name)", of_test(test) if test else None)
-        for weeks in self._parts():
-            self._show("attempts", "attempts", weeks)
-            engine.add("tests", statement("tests", test=asked))
-            engine.make("runs", statement("runs"))
-            engine.make("pieces", statement("pieces"))
-            engine.add("streaks", statement("streaks"))
-            engine.add("told", statement("told"))
+        engine.make("pool_names", "SELECT DISTINCT pool, step, queue FROM jobs")
+        for part in self._parts():
+            name = self._rollup(part, (*COUNTED, *(f"keep_{kept}" for kept in KEPT)))
+            if name and self._rollups and self._rollups.show(name, KEPT):
+                self._join(part, test)
+                continue
+            self._count(part, test)
+            if name and self._rollups and not test:
+                base = str(part.base)
+                tables = {kept: engine.answer(statement(f"keep_{kept}", base=base)) for kept in KEPT}
+                self._rollups.keep(name, tables)
         engine.make("pieces", "SELECT * FROM streaks")
         engine.make("streaks", statement("streaks"))
         return Counts(
             builds=engine.answer("SELECT * FROM builds ORDER BY place"),
             tests=engine.answer("SELECT * FROM tests ORDER BY test"),
+            files=engine.answer("SELECT test, pool, max(file) AS file FROM files GROUP BY test, pool"),
             pools=engine.answer(statement("pools")),
             streaks=engine.answer(statement("plain")),
             told=engine.answer("SELECT * FROM told ORDER BY test, pool, place"),
         )
+
+    def _count(self, part: Part, test: str | None) -> None:
+        """Count a part's attempts."""
+        engine = self._engine
+        self._show("attempts", "attempts", part.weeks)
+        engine.add("tests", statement("tests", test=_asked("m", test)))
+        engine.make("runs", statement("runs"))
+        engine.make("pieces", statement("pieces"))
+        for name in ("files", "streaks", "told"):
+            engine.make(f"part_{name}", statement(name))
+            engine.add(name, f"SELECT * FROM part_{name}")  # noqa: S608 - names are our own
+
+    def _join(self, part: Part, test: str | None) -> None:
+        """Take over what was counted of a part before, with the numbers that tests, pools and builds have here."""
+        engine = self._engine
+        engine.add("tests", statement("join_tests", test=_asked("m", test)))
+        engine.make("numbers", statement("join_numbers"))
+        for name in ("files", "streaks", "told"):
+            engine.add(name, statement(f"join_{name}", base=str(part.base)))
+
+    def _rollup(self, part: Part, statements: tuple[str, ...]) -> str:
+        """The name of what these statements make of a part; empty where it is not worth keeping."""
+        if self._rollups is None or not part.kept:
+            return ""
+        weeks = ", ".join(f"'{week}'" for week in part.weeks)
+        jobs = self._engine.answer(
+            f"SELECT ingest, place - {part.base} AS place, counted_week FROM jobs"  # noqa: S608 - all are our own
+            f" WHERE week IN ({weeks}) ORDER BY ingest"
+        )
+        return digest(map(statement, statements), jobs)
 
     def answer(self, name: str, kinds: Sequence[str]) -> pa.Table:
         """What the statement of this name says of the selected jobs; it reads `builds`, `jobs` and these kinds."""
@@ -103,27 +159,49 @@ class Counting:
         )
         return self._engine.relation(f"SELECT {shown} FROM stored_{kind} s {newest}")  # noqa: S608 - names are our own
 
-    def _parts(self) -> Iterator[list[str]]:
+    def _parts(self) -> Iterator[Part]:
         """The weeks of the selected jobs, oldest first, in parts that the engine holds.
 
         Weeks whose builds interleave come together: a build's time of creation can contradict its number, or change
-        between two ingests.
+        between two ingests. With rollups, every week that is worth one comes alone, so that it is found again whatever
+        the weeks around it hold.
         """
+        open_part: Part | None = None
+        for cluster in self._clusters():
+            if open_part and not cluster.kept and open_part.rows + cluster.rows <= self._engine.rows_at_once:
+                open_part = Part([*open_part.weeks, *cluster.weeks], open_part.base, open_part.rows + cluster.rows)
+                continue
+            if open_part:
+                yield open_part
+            if cluster.kept:
+                yield cluster
+                open_part = None
+            else:
+                open_part = cluster
+        if open_part:
+            yield open_part
+
+    def _clusters(self) -> Iterator[Part]:
+        """The fewest weeks that share no build with others."""
         spans = self._engine.answer(
             "SELECT week, min(place) AS low, max(place) AS high FROM jobs GROUP BY week ORDER BY low"
         )
-        part: list[str] = []
-        rows, reached = 0, -1
+        inside: list[str] = []
+        base = reached = -1
         for span in spans.to_pylist():
-            here = sum(file.rows for file in self._files.get("attempts", {}).get(span["week"], ()))
-            if part and span["low"] > reached and rows + here > self._engine.rows_at_once:
-                yield part
-                part, rows = [], 0
-            part.append(span["week"])
-            rows += here
+            if inside and span["low"] > reached:
+                yield self._cluster(inside, base)
+                inside = []
+            if not inside:
+                base = span["low"]
+            inside.append(span["week"])
             reached = max(reached, span["high"])
-        if part:
-            yield part
+        if inside:
+            yield self._cluster(inside, base)
+
+    def _cluster(self, weeks: list[str], base: int) -> Part:
+        rows = sum(file.rows for week in weeks for file in self._files.get("attempts", {}).get(week, ()))
+        return Part(weeks, base, rows, kept=self._rollups is not None and rows >= KEPT_ROWS)
 
     def _show(self, view: str, kind: str, weeks: Sequence[str] | None = None) -> None:
         """A view of one kind's rows in these weeks, or in all of them."""
@@ -135,7 +213,8 @@ class Counting:
 _TEXT, _INT, _FLAG = pa.string(), pa.int64(), pa.bool_()
 GROWING = {
     "results": pa.schema({"ingest": _INT, "attempts": _INT, "unknown": _INT}),
-    "tests": pa.schema({"test": _INT, **dict.fromkeys(("classname", "name", "apart", "session_key", "file"), _TEXT)}),
+    "tests": pa.schema({"test": _INT, **dict.fromkeys(("classname", "name", "apart", "session_key"), _TEXT)}),
+    "files": pa.schema({"test": _INT, "pool": _INT, "file": _TEXT}),
     "streaks": pa.schema(
         {
             **dict.fromkeys(("test", "pool"), _INT),
@@ -154,6 +233,17 @@ GROWING = {
     ),
 }
 """Tables that grow week by week; what a row means is said in the statement of the same name."""
+
+
+COUNTED = ("tests", "runs", "pieces", "files", "streaks", "told")
+"""The statements that a rollup of histories comes from."""
+
+KEPT = ("tests", "pools", "files", "streaks", "told")
+"""The tables of a rollup of histories. `keep_….sql` makes them, `join_….sql` takes them over."""
+
+
+def _asked(table: str, test: str | None) -> str:
+    return like(f"({table}.classname || '::' || {table}.name)", of_test(test) if test else None)
 
 
 def _branch(branch: str | None) -> str:

@@ -65,6 +65,10 @@ class Duck:
             self._connection.register_filesystem(self._objects)
         self._objects.know(files)
 
+    def load(self, name: str, table: pa.Table) -> None:
+        """A view of an Arrow table."""
+        self._connection.from_arrow(table).create_view(name, replace=True)
+
     def make(self, name: str, query: str) -> None:
         with self._running():
             self._connection.execute(f"CREATE OR REPLACE TABLE {name} AS {query}")

@@ -27,6 +27,7 @@ class Counts:
 
     builds: pa.Table
     tests: pa.Table
+    files: pa.Table
     pools: pa.Table
     streaks: pa.Table
     told: pa.Table
@@ -58,6 +59,7 @@ def _build(row: dict[str, Any]) -> Build:
 
 def _histories(counts: Counts, builds: Sequence[Build], pools: dict[int, Pool]) -> list[History]:
     tests = {row.pop("test"): row for row in counts.tests.to_pylist()}
+    files = {(row["test"], row["pool"]): row["file"] for row in counts.files.to_pylist()}
     streaks, told = _by_variant(counts.streaks), _by_variant(counts.told)
     found = []
     for at in streaks.keys() | told.keys():
@@ -69,7 +71,7 @@ def _histories(counts: Counts, builds: Sequence[Build], pools: dict[int, Pool]) 
                 runs=tuple(_run(variant, row, builds) for row in told.get(at, ())),
                 passes=tuple(_streak(row) for row in plain if row["state"] == _PASSED),
                 skips=tuple(_streak(row) for row in plain if row["state"] == _SKIPPED),
-                file=tests[at[0]]["file"],
+                file=files[at],
             )
         )
     return sorted(found, key=attrgetter("variant"))

@@ -86,8 +86,8 @@ class Folder:
     if_unreadable = "restore it, or ingest into a new one"
 
     def __init__(self, path: str) -> None:
-        self._path = Path(path).resolve()
-        self.address = str(self._path)
+        self.path = Path(path).resolve()
+        self.address = str(self.path)
         if re.search("%[0-9A-Fa-f]{2}", self.address):  # Delta reads it as an escape, and would open another folder
             raise FlakeReportError(f"store {self}: a store's path cannot hold `%` before two digits; name another path")
 
@@ -95,21 +95,21 @@ class Folder:
         return self.address
 
     def exists(self) -> bool:
-        if self._path.exists() and not self._path.is_dir():
+        if self.path.exists() and not self.path.is_dir():
             raise FlakeReportError(f"store {self}: is a file, and a store is a folder; name another path")
-        return self._path.exists()
+        return self.path.exists()
 
     def occupied(self) -> bool:
-        return self.exists() and any(each.name != "_delta_log" for each in self._path.iterdir())
+        return self.exists() and any(each.name != "_delta_log" for each in self.path.iterdir())
 
     def make(self) -> None:
-        self._path.mkdir(parents=True, exist_ok=True)
+        self.path.mkdir(parents=True, exist_ok=True)
 
     def file(self, path: str) -> str:
-        return str(self._path / path)
+        return str(self.path / path)
 
     def write(self, path: str, fill: Callable[[IOBase], object]) -> Written:
-        target = self._path / path
+        target = self.path / path
         target.parent.mkdir(parents=True, exist_ok=True)
         with target.open("xb") as opened:
             fill(opened)
@@ -117,16 +117,16 @@ class Folder:
         return Written(status.st_size, int(status.st_mtime * 1000))
 
     def remove(self, path: str) -> None:
-        (self._path / path).unlink(missing_ok=True)
+        (self.path / path).unlink(missing_ok=True)
 
     def size(self, path: str) -> int | None:
         try:
-            return (self._path / path).stat().st_size
+            return (self.path / path).stat().st_size
         except FileNotFoundError:
             return None
 
     def text(self, path: str) -> str | None:
         try:
-            return (self._path / path).read_text(encoding="utf-8")
+            return (self.path / path).read_text(encoding="utf-8")
         except FileNotFoundError:
             return None

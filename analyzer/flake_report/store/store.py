@@ -25,7 +25,8 @@ from .delta import Files, create_or_open_table, files, open_table, unreadable
 from .duck import Duck
 from .histories import fold
 from .layout import TABLES
-from .root import Root, located
+from .rollups import Rollups, sweep
+from .root import Folder, Root, located
 from .upgrade import upgrade
 from .upkeep import RETENTION, info, vacuum
 from .verify import verify
@@ -130,9 +131,11 @@ class Store:
         return self._compact(piles, across_weeks=True)
 
     def vacuum(self, hours: int = RETENTION) -> Vacuumed:
-        """Take away files that no commit has named for so many hours; see `upkeep`."""
+        """Take away files that no commit has named, and rollups that nobody used, for so many hours; see `upkeep`."""
         with self._writing("cleaned"):
-            return vacuum(self._root, self._table, hours=hours)
+            files = vacuum(self._root, self._table, hours=hours)
+        rollups = sweep(self._root.path, hours) if isinstance(self._root, Folder) else Vacuumed(0, 0)
+        return Vacuumed(files.files + rollups.files, files.size + rollups.size)
 
     def verify(self) -> tuple[Check, ...]:
         """What the store promises, each promise with what breaks it."""
@@ -172,7 +175,9 @@ class Store:
     def _counting(self) -> Iterator[Counting]:
         """A look at the files of this state; a file that is gone or damaged is the user's to mend."""
         try:
-            yield Counting(files(self._root, self._table), Duck())
+            duck = Duck()
+            rollups = Rollups(self._root.path, duck) if isinstance(self._root, Folder) else None
+            yield Counting(files(self._root, self._table), duck, rollups)
         except Duck.damage as error:
             raise unreadable(self._root, error) from error
 

@@ -5,7 +5,8 @@ SELECT t.test, j.pool, j.place, j.counted_week AS week,
     WHEN a.outcome = 'skipped' THEN 0
     WHEN a.outcome IN ('passed', 'xfailed', 'xpassed') AND NOT j.died THEN 1
     ELSE 2
-  END) AS state
+  END) AS state,
+  coalesce(max(a.file), '') AS file
 FROM attempts a
 JOIN tests t ON t.classname = a.classname AND t.name = a.name AND t.apart = a.apart AND t.session_key = a.session_key
 JOIN jobs j ON j.ingest = a.ingest

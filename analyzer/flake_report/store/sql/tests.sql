@@ -1,11 +1,10 @@
 -- One row a test and session of these weeks that is asked for and has no number yet, with the next free number.
--- `file` is the last by name of those that the results name. Cases without a name are left out: nothing says that those of two builds are one test.
+-- Cases without a name are left out: nothing says that those of two builds are one test.
 WITH met AS (
-  SELECT classname, name, apart, session_key, coalesce(max(file), '') AS file FROM attempts
-  GROUP BY classname, name, apart, session_key
+  SELECT DISTINCT classname, name, apart, session_key FROM attempts
 )
 SELECT row_number() OVER (ORDER BY m.classname, m.name, m.apart, m.session_key) + k.numbers AS test,
-  m.classname, m.name, m.apart, m.session_key, m.file
+  m.classname, m.name, m.apart, m.session_key
 FROM met m
 CROSS JOIN (SELECT count(*) AS numbers FROM tests) k
 WHERE {test} AND m.name <> '' AND NOT EXISTS (

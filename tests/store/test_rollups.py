@@ -1,0 +1,205 @@
+"""What was counted before and is joined, against counting all of it: the same, whatever happened in between."""
+
+from __future__ import annotations
+
+import random
+from datetime import timedelta
+
+import pytest
+
+from flake_report.model.query import Query
+from flake_report.model.results import Outcome
+from flake_report.rate import runs
+from flake_report.store import Store, counting
+from flake_report.store.counting import Counting
+from flake_report.store.rollups import FOLDER
+
+OUTCOMES = [Outcome.PASSED] * 5 + [Outcome.FAILED, Outcome.FAILED, Outcome.SKIPPED, Outcome.ERROR]
+FAILURES = [("", ""), ("assertion", "test"), ("free-memory", "gpu-memory")]
+
+
+@pytest.fixture(autouse=True)
+def every_week_is_kept(monkeypatch):
+    monkeypatch.setattr(counting, "KEPT_ROWS", 1)
+
+
+@pytest.fixture
+def counted(monkeypatch) -> list[list[str]]:
+    """The weeks of each part whose attempts are counted from now on."""
+    parts: list[list[str]] = []
+    real = Counting._count  # noqa: SLF001 - what is watched
+
+    def watched(self, part, test):
+        parts.append(part.weeks)
+        real(self, part, test)
+
+    monkeypatch.setattr(Counting, "_count", watched)
+    return parts
+
+
+def anew(store: Store, query: Query, monkeypatch) -> tuple[object, object]:
+    """The same questions, all counted."""
+    with monkeypatch.context() as patched:
+        patched.setattr(counting, "KEPT_ROWS", 10**9)
+        return store.fleet(query), store.health(query)
+
+
+def draw_records(make, rng: random.Random):
+    """Some jobs of builds in up to five weeks; builds and jobs come again, with other results, in other weeks."""
+    found = []
+    for _ in range(rng.randint(1, 6)):
+        key = rng.randint(1, 8)
+        moved = rng.choice([0, 0, 0, 0, 9, -12])
+        build = make.build(
+            rng.choice([key, key, None]),
+            key=f"b{key}",
+            branch=rng.choice(["main", "main", "topic"]),
+            created_at=make.monday + timedelta(days=key * 4 + moved, hours=rng.randint(0, 9)),
+        )
+        job = make.job(
+            f"{key}{rng.choice('xyz')}",
+            step=rng.choice(["unit", "kernels"]),
+            queue=rng.choice(["L4", "L4", "H100"]),
+            agent=rng.choice(["agent-1", "agent-2"]),
+            attempt=rng.choice([0, 0, 1]),
+            exit_status=rng.choice([0, 1, 1, 1, -1]),
+        )
+        attempts = []
+        for name in rng.choices(["a", "b[x-1]", "c", ""], k=rng.randint(0, 6)):
+            outcome = rng.choice(OUTCOMES)
+            signature, blame = rng.choice(FAILURES) if outcome.bad else ("", "")
+            attempts.append(
+                make.attempt(
+                    name,
+                    outcome,
+                    signature=signature,
+                    blame=blame,
+                    number=rng.randint(0, 1),
+                    message="boom" if outcome.bad else "",
+                    session_key=rng.choice(["", "pytest v1"]),
+                    file=rng.choice(["", "tests/a.py", "tests/b.py"]),
+                )
+            )
+        found.append(make.record(build, job, *attempts))
+    return found
+
+
+QUERIES = [
+    Query(),
+    Query(branch="main"),
+    Query(since=timedelta(days=10)),
+    Query(test="b[x", step="unit"),
+    Query(queue="L?"),
+]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_is_joined_equals_what_is_counted(seed, store, make, monkeypatch) -> None:
+    rng = random.Random(seed)
+    told = []
+    for _ in range(4):
+        records = draw_records(make, rng)
+        store.ingest(records)
+        told += records
+        if rng.random() < 0.3:
+            store.compact()
+        query = rng.choice(QUERIES)
+        expected = anew(store, query, monkeypatch)
+        assert (store.fleet(query), store.health(query)) == expected
+        assert (store.fleet(query), store.health(query)) == expected
+        assert expected[0] == runs.fleet(told, query)
+
+
+@pytest.fixture
+def three_weeks(store, make):
+    """A build in each of three weeks; one test fails in the second."""
+    for at in (1, 8, 15):
+        outcome = Outcome.FAILED if at == 8 else Outcome.PASSED
+        store.ingest([make.record(make.build(at), make.job(f"j{at}"), make.attempt("a", outcome), make.attempt("b"))])
+    return store
+
+
+def test_a_week_is_counted_once(three_weeks, counted) -> None:
+    three_weeks.fleet(Query())
+    assert counted == [["2026-W45"], ["2026-W46"], ["2026-W47"]]
+    counted.clear()
+    three_weeks.fleet(Query())
+    assert counted == []
+
+
+def test_compaction_and_other_windows_count_nothing_again(three_weeks, counted) -> None:
+    three_weeks.fleet(Query())
+    counted.clear()
+    three_weeks.compact()
+    three_weeks.fleet(Query())
+    three_weeks.fleet(Query(since=timedelta(days=8)))
+    three_weeks.fleet(Query(test="a"))
+    three_weeks.fleet(Query(branch="main"))
+    assert counted == []
+
+
+def test_only_the_week_of_a_new_job_is_counted_again(three_weeks, counted, make) -> None:
+    three_weeks.fleet(Query())
+    counted.clear()
+    three_weeks.ingest([make.record(make.build(16), make.job("new"), make.attempt("a"))])
+    three_weeks.fleet(Query())
+    assert counted == [["2026-W47"]]
+
+
+def test_a_late_build_in_an_old_week_moves_all_later_ones_and_only_it_is_counted(three_weeks, counted, make) -> None:
+    three_weeks.fleet(Query())
+    counted.clear()
+    three_weeks.ingest([make.record(make.build(2), make.job("late"), make.attempt("a"))])
+    fleet = three_weeks.fleet(Query())
+    assert counted == [["2026-W45"]]
+    assert [run.order for run in fleet.histories[0].runs] == [2]
+
+
+def test_a_job_that_comes_again_in_another_week_changes_both(three_weeks, counted, make) -> None:
+    three_weeks.fleet(Query())
+    counted.clear()
+    three_weeks.ingest([make.record(make.build(15), make.job("j1"), make.attempt("a"))])
+    three_weeks.fleet(Query())
+    assert counted == [["2026-W47"]], "of the first week no job is left to count"
+
+
+def test_a_question_for_some_tests_leaves_no_rollup(three_weeks, counted, tmp_path) -> None:
+    three_weeks.fleet(Query(test="a"))
+    assert not (tmp_path / "store" / FOLDER).exists()
+    three_weeks.fleet(Query())
+    assert len(counted) == 6
+
+
+@pytest.mark.parametrize("harm", ["cut", "gone"])
+def test_a_rollup_that_is_damaged_is_counted_again(harm, three_weeks, counted, tmp_path) -> None:
+    expected = three_weeks.fleet(Query())
+    counted.clear()
+    path = next((tmp_path / "store" / FOLDER).glob("*.streaks.parquet"))
+    path.unlink() if harm == "gone" else path.write_bytes(path.read_bytes()[:20])
+    assert three_weeks.fleet(Query()) == expected
+    assert len(counted) == 1
+    counted.clear()
+    assert three_weeks.fleet(Query()) == expected
+    assert counted == []
+
+
+def test_where_none_can_be_written_all_is_counted(three_weeks, counted, tmp_path) -> None:
+    (tmp_path / "store" / FOLDER).write_text("in the way")
+    assert three_weeks.fleet(Query()) == three_weeks.fleet(Query())
+    assert len(counted) == 6
+
+
+def test_small_weeks_are_counted_together_and_not_kept(three_weeks, counted, monkeypatch, tmp_path) -> None:
+    monkeypatch.setattr(counting, "KEPT_ROWS", 3)
+    three_weeks.fleet(Query())
+    assert counted == [["2026-W45", "2026-W46", "2026-W47"]]
+    assert not (tmp_path / "store" / FOLDER).exists()
+
+
+def test_vacuum_takes_rollups_that_nobody_uses(three_weeks, tmp_path) -> None:
+    three_weeks.fleet(Query())
+    kept = len(list((tmp_path / "store" / FOLDER).iterdir()))
+    assert kept == 15
+    assert three_weeks.vacuum(hours=24).files == 0
+    assert three_weeks.vacuum(hours=0).files >= kept
+    assert list((tmp_path / "store" / FOLDER).iterdir()) == []
