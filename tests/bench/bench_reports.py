@@ -37,7 +37,7 @@ OURS = """
 import sys
 from flake_report.parse.reports import read_report
 def chunks(path):
-    with open(path, "rb") as file:
+    with open(path, "rb", buffering=0) as file:
         while block := file.read(262_144):
             yield block
 emit = None if sys.argv[1] == "counted" else lambda attempt: None

@@ -46,6 +46,7 @@ def test_it_says_the_same_of_every_dialect(path: Path) -> None:
     check_equal(path.read_bytes().partition(b"-->\n")[2])
 
 
+CASE = '<testcase classname="c" name="first" time="1"/>'
 PLAIN = '<testsuite name="s" tests="1"><testcase classname="c" name="n" time="1"/></testsuite>'
 
 
@@ -76,6 +77,11 @@ def test_what_tools_mostly_write_is_taken(document: str) -> None:
         pytest.param(PLAIN + PLAIN, id="two documents"),
         pytest.param(PLAIN.replace('"n"', '"a & b"'), id="a lone ampersand"),
         pytest.param(PLAIN.replace('"n"', '"a < b"'), id="a raw bracket"),
+        pytest.param(PLAIN.replace("<testcase", f"{CASE}<testcase").replace('"n"', '"a < b"'), id="one after a case"),
+        pytest.param(PLAIN.replace('"n"', '"></testcase>"').replace("/>", "></testcase>"), id="a tag in a value"),
+        pytest.param(
+            PLAIN.replace("<testcase", f"{CASE}<testcase").replace('"n"', '"</testcase>"'), id="and after one"
+        ),
         pytest.param(PLAIN.replace('"n"', '"a\x1b"'), id="a control character"),
         pytest.param(PLAIN.replace("/>", "><failure>]]></failure></testcase>"), id="the end of a section"),
         pytest.param(PLAIN.replace('name="n"', 'name="n" name="n"'), id="an attribute twice"),

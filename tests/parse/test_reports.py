@@ -170,6 +170,15 @@ def test_a_damaged_document_is_read_as_far_as_can_be_and_never_complete(name: st
     assert len(attempts) == summary.cases
 
 
+@pytest.mark.parametrize("value", ["a<b", "</testcase>", "></testcase>"])
+@pytest.mark.parametrize("end", ["/>", "></testcase>"])
+def test_a_raw_bracket_is_seen_in_a_later_case_too(value: str, end: str) -> None:
+    cases = [f'<testcase classname="c" name="{name}" time="1"{end}' for name in ("first", value, "last")]
+    summary, _attempts = read(f'<testsuite name="s" tests="3">{"".join(cases)}</testsuite>'.encode())
+    assert (summary.cases, summary.complete) == (3, False)
+    assert "`<` in an attribute" in told(summary)
+
+
 def test_damage_is_told_with_its_line_and_once_however_often_it_comes() -> None:
     data = b'<testsuite name="s">\n' + b"<x>&a;</x>\n" * 500 + b"</testsuite>"
     summary, _attempts = read(data)

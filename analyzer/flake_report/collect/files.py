@@ -99,7 +99,7 @@ def _read_file(file: Path, name: str) -> Iterator[bytes]:
 
 def _raw_file(file: Path, name: str) -> Iterator[bytes]:
     try:
-        with file.open("rb") as opened:
+        with file.open("rb", buffering=0) as opened:
             while chunk := opened.read(_CHUNK):
                 yield chunk
     except OSError as error:

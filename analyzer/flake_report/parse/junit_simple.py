@@ -116,6 +116,8 @@ def patterns(keys: tuple[str, ...]) -> Patterns | None:
     )
 
 
+_USUAL = ("classname", "name", "time")
+"""What pytest and most others write: tried first."""
 _KEY = re.compile(r'([\w-]+)="[^"]*"')
 _FIRST = re.compile(r'\s*<testcase((?:\s+[\w-]+="[^"<]*"){1,50})\s*/?>')
 
@@ -131,7 +133,7 @@ class Taker:
         self.counts = counts
         self.add = add
         self.texts = texts
-        self._patterns: Patterns | None = None
+        self._patterns = patterns(_USUAL)
 
     def take(self, buffer: str, at: int) -> int:
         """As many as follow each other from `at` on; where they end."""
@@ -150,6 +152,8 @@ class Taker:
                 counts[PASSED] += cases
                 add(Run(text, keys, cases), len(text))
                 at = run.end()
+                if buffer.startswith("</", at):
+                    return at
             single = singles.match(buffer, at)
             if single is not None:
                 entry = simple(single, keys, texts=texts)
@@ -180,9 +184,11 @@ def run_length(run: str, width: int) -> int:
     cases, odd = divmod(run.count('"'), 2 * width)
     if len(run) > limits.VALUE and max(map(len, run.split('"'))) > limits.VALUE:
         return 0
-    if odd or run.count("<") not in (cases, 2 * cases) or ("&" in run and flaw(run)):
+    if odd or ("&" in run and flaw(run)):
         return 0
-    return cases
+    # Each case has one `<`, or with an end tag two: which ones stand in a value must then be looked at.
+    in_values = "<" in "".join(run.split('"')[1::2]) if "</" in run else run.count("<") != cases
+    return 0 if in_values else cases
 
 
 def simple(found: re.Match[str], keys: tuple[str, ...], *, texts: bool) -> Simple | None:

@@ -38,6 +38,8 @@ _ATTEMPTS = re.compile(rb'\{\s*"(?:schema|nodeid|finished_at)"\s*:|[^\n]{0,4000}
 
 def shape_of(head: bytes) -> tuple[Shape, str]:
     """How to read a file that begins so, and the name of what it seems to be where it is no XML."""
+    if head.startswith((b"<?xml ", b"<testsuite")):  # what a report is, mostly
+        return Shape.XML, ""
     for magic, name in _MAGIC:
         if head.startswith(magic):
             return Shape.OTHER, name
