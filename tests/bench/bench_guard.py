@@ -1,12 +1,13 @@
-"""What the guard's check costs a job whose GPU is free, against starting the same Python for nothing.
+"""What the guard adds to a job's start where memory is free: the hook's time as a multiple of bare Python's start.
 
-Run it by hand: `.venv/bin/python tests/bench/bench_guard.py [PYTHON]`. The driver is the stub that the tests use, so
-that any machine will do; a real driver adds some 10 ms to open it. The least of several runs is what the code costs.
+Run it by hand: `.venv/bin/python tests/bench/bench_guard.py`. A stub stands for the NVIDIA driver. Samples are
+interleaved, medians are shown, since the machine is noisy: only ratios within one run mean something.
 """
 
 from __future__ import annotations
 
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -14,43 +15,48 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+HOOK = ROOT / "ci" / "gpu-guard-buildkite-plugin" / "hooks" / "pre-command"
 STUB = ROOT / "tests" / "ci" / "recorder" / "stubs" / "nvml.c"
-PLUGIN = ROOT / "ci" / "gpu-guard-buildkite-plugin"
-ROUNDS = 15
+SAMPLES = 15
+MOST = 0.3  # seconds, on an otherwise idle machine
 
 
-def seconds(command: list[str], environment: dict[str, str]) -> float:
-    """The least of several runs."""
-    found = []
-    for _ in range(ROUNDS):
-        began = time.perf_counter()
-        subprocess.run(command, env=environment, check=True, capture_output=True)
-        found.append(time.perf_counter() - began)
-    return min(found)
+def seconds(command: list[str], environ: dict[str, str], folder: Path) -> float:
+    """Wall time of one run."""
+    start = time.perf_counter()
+    subprocess.run(command, env=environ, cwd=folder, check=True, capture_output=True)
+    return time.perf_counter() - start
 
 
 def main() -> None:
-    """Compile the stub, run each command, print the ratios."""
-    python = sys.argv[1] if len(sys.argv) > 1 else sys.executable
-    with tempfile.TemporaryDirectory() as folder:
-        library = Path(folder, "libnvidia-ml.so.1")
-        subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, STUB], check=True)
-        state = Path(folder, "state")
-        state.write_text(f"gpu GPU-stub-0 {22 * 2**30} 0 0\n")
-        environment = {
-            **os.environ, "LD_LIBRARY_PATH": folder, "NVML_STUB_STATE": str(state), "PYTHONPATH": str(PLUGIN),
-            "CUDA_VISIBLE_DEVICES": "0", "BUILDKITE_JOB_ID": "bench", "BUILDKITE_AGENT_ID": "bench",
-        }  # fmt: skip
-        check = [python, "-m", "gpu_guard", "check", "--profile", "nixl-hma"]
-        nothing = seconds([python, "-c", "pass"], environment)
-        print(f"Python alone            {nothing * 1000:6.0f} ms")
-        for name, command in (
-            ("the check", check),
-            ("looking for leftovers", [*check, "--clean-own-leftovers"]),
-            ("probe", [python, "-m", "gpu_guard", "probe"]),
-        ):
-            took = seconds(command, environment)
-            print(f"{name:23} {took * 1000:6.0f} ms  {took / nothing:.1f} times Python alone")
+    """Print the medians and their ratio."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", folder / "libnvidia-ml.so.1", STUB], check=True)
+        (folder / "state").write_text("gpu GPU-stub-0 24117248000 419430400 0\n")
+        environ = {
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "LD_LIBRARY_PATH": scratch,
+            "NVML_STUB_STATE": str(folder / "state"),
+            "TMPDIR": scratch,
+            "BUILDKITE_PLUGIN_CONFIGURATION": '{"profile": "nixl-hma"}',
+        }
+        commands = {
+            "bare python": [sys.executable, "-I", "-c", "pass"],
+            "bash and bare python": ["bash", "-c", f"{sys.executable} -I -c pass"],
+            "pre-command, memory free": ["bash", "-c", f". {HOOK}"],
+            "pre-command, unrecorded": ["bash", "-c", f"export GPU_GUARD_RECORD=0; . {HOOK}"],
+        }
+        samples: dict[str, list[float]] = {name: [] for name in commands}
+        for _ in range(SAMPLES):
+            for name, command in commands.items():
+                samples[name].append(seconds(command, environ, folder))
+    bare = statistics.median(samples["bare python"])
+    for name, taken in samples.items():
+        middle = statistics.median(taken)
+        print(f"{name:26} {middle * 1000:6.0f} ms   {middle / bare:5.1f} × bare Python")
+    hook = statistics.median(samples["pre-command, memory free"])
+    print(f"{'limit':26} {MOST * 1000:6.0f} ms   {'kept' if hook <= MOST else 'NOT kept'}")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -20,7 +21,8 @@ from ci.plugin.agent_api import ACCESS, AgentApi
 ROOT = Path(__file__).resolve().parents[3]
 PLUGIN = ROOT / "ci" / "gpu-guard-buildkite-plugin"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "flake-report"
-AGENT = CACHE / "buildkite-agent-3.137.0" / "buildkite-agent"
+BUILD = Path(__file__).parent / "agent" / "build.sh"
+AGENT = CACHE / f"buildkite-agent-{re.findall('version=(.+)', BUILD.read_text())[0]}" / "buildkite-agent"
 GIB = 2**30
 
 FOREIGN = ("GPU_GUARD_", "PYTEST_", "PYTHON", "BUILDKITE", "COV_", "FLAKE_REPORT_", "CUDA_", "NVIDIA_", "GIT_")
@@ -201,7 +203,7 @@ def api() -> Iterator[AgentApi]:
 def agent(driver: Driver, api: AgentApi, tmp_path: Path) -> Agent:
     """The real agent, or a reason why not."""
     if not AGENT.exists():
-        pytest.skip("buildkite-agent is not built: tests/ci/plugin/agent/build.sh builds it")
+        pytest.skip(f"buildkite-agent is not built: {BUILD.relative_to(ROOT)} builds it")
     folder = tmp_path / "agent"
     (folder / "repository").mkdir(parents=True)
     found = Agent(folder, driver, api)
