@@ -89,3 +89,11 @@ def test_without_a_store_one_sentence_says_what_to_do(name: str, run: Callable, 
     assert (ran.status, ran.out) == (2, "")
     assert ran.err.count("\n") == 1
     assert f"store {home / 'none'}: does not exist; `flake-report ingest SOURCE" in ran.err
+
+
+@pytest.mark.parametrize("engine", ["databricks", "duckdb"])
+def test_views_are_printed_as_statements(engine: str, run: Callable, store: Path) -> None:
+    lines = run("store", "views", "--for", engine, "--store", store).out.splitlines()
+    assert [line.split()[4] for line in lines] == ["builds", "jobs", "attempts", "matches", "memory", "engines"]
+    assert all(line.startswith("CREATE OR REPLACE VIEW ") and line.endswith(";") for line in lines)
+    assert all(str(store) in line for line in lines)

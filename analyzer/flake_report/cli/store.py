@@ -11,6 +11,7 @@ from flake_report import flow
 from flake_report.report import upkeep
 from flake_report.report.words import plural
 
+from .harmless import harmless
 from .options import format_option, load_config
 from .terminal import print_json, show
 
@@ -118,6 +119,28 @@ def vacuum(store: str | None, hours: int, form: str) -> int:
         print_json({"store": path, "files": done.files, "bytes": done.size})
     else:
         show(f"{plural(done.files, 'file')} taken away, {done.size / 1e6:,.1f} MB")
+    return 0
+
+
+@command.command(name="views", short_help="Print views for engines that read Delta tables.")
+@store_option
+@click.option(
+    "--for",
+    "engine",
+    type=click.Choice(["databricks", "duckdb"]),
+    default="databricks",
+    help="Whose SQL.",
+)
+def views(store: str | None, engine: str) -> int:
+    """Print CREATE VIEW statements for builds, jobs, attempts, matches, memory and engines.
+
+    For engines that read Delta tables by themselves: Databricks (and Spark with Delta Lake), DuckDB with `delta`.
+
+    \b
+    flake-report store views --for duckdb
+    """
+    for statement in flow.open_store(_path(store)).views(engine):
+        click.echo(harmless(f"{statement};"))
     return 0
 
 

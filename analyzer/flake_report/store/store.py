@@ -30,6 +30,7 @@ from .root import Folder, Root, located
 from .upgrade import upgrade
 from .upkeep import RETENTION, info, vacuum
 from .verify import verify
+from .views import views
 
 _BATCH = 100_000  # rows and kilobytes of text in one commit, counted together
 
@@ -146,6 +147,10 @@ class Store:
         """The store in numbers."""
         with self._reading():
             return info(self._root, self._table)
+
+    def views(self, engine: str) -> tuple[str, ...]:
+        """`CREATE VIEW` statements of the tables that people see, for an engine that reads Delta tables by itself."""
+        return tuple(views(self._root.address, engine))
 
     def _compact(self, piles: Sequence[Pile], *, across_weeks: bool) -> Compacted:
         with self._reading(), self._writing("compacted"):
