@@ -117,12 +117,12 @@ def pytest_log(*body: str, ended: str = "1 failed, 3 passed in 61.00s") -> str:
     return "\n".join([start, *body, f"========================= {ended} ========================="])
 
 
-def failure(name: str, *lines: str) -> Iterator[str]:
+def failure(name: str, *lines: str, says: str = "ValueError: Free memory on de...") -> Iterator[str]:
     yield "=================================== FAILURES ==================================="
     yield f"{f' {name} ':_^80}"
     yield from lines
     yield "=========================== short test summary info ============================"
-    yield f"FAILED kv/test_hma.py::{name} - ValueError: Free memory on de..."
+    yield f"FAILED kv/test_hma.py::{name} - {says}"
 
 
 def engine(utilization: float, kv: float, process: str = "") -> list[str]:
@@ -260,3 +260,62 @@ def test_printed_values_that_are_equal_are_still_a_refusal(diagnose) -> None:
 def test_a_failure_that_is_not_of_memory_has_no_diagnosis(causes) -> None:
     [cause] = causes("OSError: [Errno 28] No space left on device\n🚨 Error: The command exited with status 1")
     assert cause.diagnosis is None
+
+
+def out_of_memory(tail: str) -> str:
+    return (
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 22.05 "
+        f"GiB of which 1.00 GiB is free. {tail}"
+    )
+
+
+def test_in_a_container_the_process_that_fits_torchs_account_is_the_one_that_failed(diagnose) -> None:
+    # 20.10 + 0.29 GiB are torch's; process 55 holds 20.90, which is that and a context.
+    tail = (
+        "Process 55 has 20.90 GiB memory in use. Of the allocated memory 20.10 GiB is allocated by PyTorch, and "
+        "300.00 MiB is reserved by PyTorch but unallocated."
+    )
+    found = diagnose(out_of_memory(tail))
+    assert found.kind is SHORT
+    assert found.sentence == "nobody else is to blame: this process itself holds 20.90 of the 21.05 GiB in use"
+
+
+def test_a_list_that_is_cut_before_torchs_account_names_nobody(diagnose) -> None:
+    found = diagnose(out_of_memory("Process 55 has 20.90 GiB memory in use."))
+    assert found.kind is UNKNOWN
+    assert "process 55, one of which may be the one that failed" in found.sentence
+
+
+def test_an_allocation_in_a_test_after_others_may_have_met_their_leftover(diagnose) -> None:
+    tail = (
+        "Including non-PyTorch memory, this process has 20.90 GiB memory in use. Of the allocated memory 20.10 GiB is "
+        "allocated by PyTorch, and 300.00 MiB is reserved by PyTorch but unallocated."
+    )
+    failed = list(failure("test_two", "E   " + out_of_memory(tail), says="torch.OutOfMemoryError: CUDA out of me..."))
+    second = diagnose(pytest_log("kv/test_a.py::test_one PASSED", *failed))
+    assert second.kind is UNKNOWN
+    assert "whether an earlier test left it or this one needs it, the log does not say" in second.sentence
+    alone = pytest_log(*failed, ended="1 failed in 60.00s")
+    assert diagnose(alone).kind is SHORT
+
+
+def test_a_wrapper_tells_that_the_engine_had_a_process_of_its_own(diagnose) -> None:
+    log = pytest_log(
+        *failure(
+            "test_two",
+            "E   RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {}",
+            refused(4.51, 22.05, 0.47, 10.36),
+        )
+    )
+    found = diagnose(log)
+    assert found.kind is OTHER
+    assert "the engine's own (EngineCore) had just begun" in found.sentence
+
+
+def test_weights_held_elsewhere_are_told_with_what_the_setting_allows(diagnose) -> None:
+    found = diagnose(
+        "ValueError: Externally held weights on device cuda:0 (40.2/79.18 GiB) exceed the desired GPU memory "
+        "utilization (0.4, 31.68 GiB). Increase GPU memory utilization"
+    )
+    assert found.kind is SHORT
+    assert found.sentence == "weights held elsewhere take 40.20 GiB, and the setting allows 31.68 in all"

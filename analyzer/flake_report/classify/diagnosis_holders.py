@@ -9,7 +9,7 @@ from flake_report.model.record import MemorySample
 from flake_report.model.results import Holder
 
 from .diagnosis_facts import Facts
-from .diagnosis_words import FIND_IT, FREE_IT, GIB, RECORD, SHUT_DOWN, elsewhere, gib, listed, named, share
+from .diagnosis_words import FIND_IT, FREE_IT, GIB, RECORD, SHUT_DOWN, elsewhere, gib, listed, named, share, stopgap
 
 _NO_LIST = "another process, which no list names"
 
@@ -64,13 +64,15 @@ def _by(holders: Sequence[Holder], says: str, fact: str) -> Diagnosis:
 
 def _of_torchs_list(facts: Facts, told: MemorySample, used: int) -> Diagnosis:
     own, foreign = _sum(one for one in told.holders if one.pid == 0), others(told.holders, [])
-    if (
-        not own and foreign and told.torch_reserved
-    ):  # in a container torch does not find itself: the one that fits is it
+    if not own and foreign and told.torch_reserved:
+        # In a container torch does not find itself in the driver's list: the process that fits its account is it.
         mine = min(foreign, key=lambda one: abs((one.size or 0) - (told.torch_reserved or 0)))
         if told.torch_reserved <= (mine.size or 0) <= told.torch_reserved + GIB:
             own, foreign = mine.size or 0, others(foreign, [mine.pid])
     where = f"line {told.line:,}: torch's list of processes"
+    if not own and told.torch_reserved is None:
+        says = f"{HELD}{listed(foreign)}, one of which may be the one that failed: the message is cut before it says"
+        return Diagnosis(DiagnosisKind.UNDETERMINED, says, facts.cause.hint, (where,))
     rest = _sum(foreign)
     if rest > own:
         mine_too = f", this process {gib(own)}" if own else ""
@@ -105,12 +107,12 @@ def outside_torch(facts: Facts) -> Diagnosis | None:
                 f"{share(rest, used)} is outside this process's torch",
                 f"line {snapshot.line:,}: MemorySnapshot",
             )
-            return elsewhere(_NO_LIST, says, fact, FIND_IT)
+            return elsewhere(_NO_LIST, says, fact, stopgap(facts.cause, FIND_IT))
     if before and before.used_before and before.torch_reserved_before is not None:
         rest = before.used_before - before.torch_reserved_before
         if rest > facts.own_at_start and rest >= facts.short:
             says = f"{gib(rest)} GiB outside this process's torch was in use as the test began"
-            return elsewhere(_NO_LIST, says, f"recorder: {rest:,} bytes", FIND_IT)
+            return elsewhere(_NO_LIST, says, f"recorder: {rest:,} bytes", stopgap(facts.cause, FIND_IT))
     if facts.torch is not None and used:
         rest, fact = used - facts.torch, f"{facts.where}: torch's account of its own memory"
         if rest > max(facts.own_at_start, facts.torch):

@@ -83,7 +83,10 @@ def no_room(facts: Facts, log: JobLog) -> Diagnosis | None:
 def too_small(facts: Facts, _log: JobLog) -> Diagnosis | None:
     """The engine measured some room, and the request or the model wants more."""
     needed, available = facts.cause.size("needed"), facts.cause.size("available")
+    held, allowed = facts.cause.size("held"), facts.asked
     says = "the setting leaves less than what was asked of it"
+    if held is not None and allowed is not None:
+        says = f"weights held elsewhere take {gib(held)} GiB, and the setting allows {gib(allowed)} in all"
     if needed is not None and available is not None:
         says = f"{gib(needed)} GiB is needed for one request, and the setting leaves {gib(available)}"
     return Diagnosis(DiagnosisKind.SHORTAGE, says, facts.cause.hint, (f"{facts.where}: the engine's numbers",))

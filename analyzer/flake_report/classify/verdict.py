@@ -9,7 +9,7 @@ from flake_report.model.joblog import JobLog, RegionKind, Session
 
 from .events import Event, Strength, events
 from .kvcache import settle
-from .process import process_of
+from .process import ENGINE, process_of, wrapped
 
 _RUNNERS_ERROR = "##[error]"
 """How GitHub Actions marks what failed a step."""
@@ -33,7 +33,8 @@ def causes(matches: Sequence[Match], log: JobLog) -> tuple[Cause, ...]:
     if kept and kept[0].strength is Strength.WRAPPER:
         # One wrapper wraps the next: a failed engine fails its test, which fails the command. The innermost is told.
         kept = [event for event in kept if event.told.signature is kept[0].told.signature]
-    return tuple(_cause(event) for event in kept)
+    apart = _tests_with_engines_apart(told, log)
+    return tuple(_cause(event, apart) for event in kept)
 
 
 def _failed(told: Sequence[Match], log: JobLog) -> bool:
@@ -49,8 +50,15 @@ def _at_the_end(event: Event, log: JobLog) -> bool:
     return max(match.line for match in event.matches) > log.lines - _LAST_LINES
 
 
-def _cause(event: Event) -> Cause:
+def _tests_with_engines_apart(told: Sequence[Match], log: JobLog) -> frozenset[str | None]:
+    """The tests whose engine ran in a process of its own, by what wraps its failure; None for a log without tests."""
+    tests = {log.test_at(match.line) for match in told if match.signature.wrapper and wrapped(match.text)}
+    return frozenset(test for test in tests if test is not None or not log.sessions)
+
+
+def _cause(event: Event, apart: frozenset[str | None]) -> Cause:
     told, known = event.told, event.fingerprint
+    process = process_of(match.text for match in event.matches)
     return Cause(
         signature=told.signature.name,
         title=_shortened(known.title) if known else told.signature.title,
@@ -63,7 +71,7 @@ def _cause(event: Event) -> Cause:
         captures=told.captures,
         wrapper=told.signature.wrapper,
         fingerprint=known.hash if known else "",
-        process=process_of(match.text for match in event.matches),
+        process=process or (ENGINE if event.test in apart else ""),
     )
 
 
