@@ -165,6 +165,7 @@ class FlakeRate:
     `rank_low` is the Clopper-Pearson lower bound of p. `over_budget` is P(p > budget). `also_flaky`: of a broken test,
     whether it was flaky outside its breakages. `trend` is by week, oldest first; empty where no run needed telling.
     `first_order` and `last_order` are the first and the last build with an own attempt; None where there is none.
+    `owner` is empty where nobody is named.
     """
 
     variant: Variant
@@ -184,6 +185,7 @@ class FlakeRate:
     trend: tuple[WeekCount, ...] = ()
     first_order: int | None = None
     last_order: int | None = None
+    owner: str = ""
 
 
 class Level(StrEnum):
@@ -202,7 +204,8 @@ class RollUp:
 
     `own` counts runs, its interval rests on `effective` of them: runs of one job share a machine and a build, and say
     less than as many that do not. `design_effect` is their ratio before the small-sample factor; `jobs` is how many
-    clusters there were.
+    clusters there were, `failing_jobs` in how many of them a run failed: where these are few, the interval is too
+    narrow.
     """
 
     level: Level
@@ -210,5 +213,6 @@ class RollUp:
     variants: int
     own: Interval
     jobs: int
+    failing_jobs: int
     design_effect: float
     effective: float

@@ -24,23 +24,18 @@ class Episode:
 
 def episodes(history: Parted) -> list[Episode]:
     """Every episode of a history, in order. A run with a pass ends one, and so does a breakage; a victim does not."""
-    broken = history.broken
     found: list[Episode] = []
     streak: list[Run] = []
-    for piece in history.runs:
-        if piece.run and piece.failed and not inside(piece.run, broken):
-            streak.append(piece.run)
-        elif streak:
-            found.append(Episode(tuple(streak)))
-            streak = []
+    for segment, runs in history.stretches:
+        for piece in runs:
+            if piece.run and piece.failed and not segment.breakage:
+                streak.append(piece.run)
+            elif streak:
+                found.append(Episode(tuple(streak)))
+                streak = []
     if streak:
         found.append(Episode(tuple(streak), newest=True))
     return found
-
-
-def inside(run: Run, spans: Iterable[tuple[int, int]]) -> bool:
-    """Whether the run's build lies in one of these spans of orders, ends included."""
-    return any(first <= run.order <= last for first, last in spans)
 
 
 def alike(found: Iterable[Episode]) -> tuple[Run, ...]:

@@ -13,9 +13,8 @@ from flake_report.model.rate import FlakeRate, Fleet, History, Interval, Retried
 from flake_report.model.verdict import TestVerdict
 
 from .breakages import breakages
-from .episodes import episodes, inside
+from .episodes import episodes
 from .intervals import clopper_pearson_low, jeffreys, over
-from .pieces import OWN
 from .segments import Parted, parted
 from .trends import trend
 from .verdicts import Facts, judge
@@ -43,13 +42,13 @@ class Tally:
 def tally(history: History, parts: Parted) -> Tally:
     """The counts behind the rates. A lost run is a run of the environment's rate and none of the test's own."""
     passes = sum(streak.count for streak in history.passes)
-    broken = parts.broken
-    outside = [run for run in history.runs if run.verdict in OWN and not inside(run, broken)]
+    sound = parts.sound
+    outside = [piece.run for piece in sound if piece.run]
     retried = [run for run in outside if run.retried]
     return Tally(
         runs=passes + len(history.runs),
         victims=sum(run.victim for run in history.runs),
-        own=sum(part.runs for part in parts.segments if not part.breakage),
+        own=sum(piece.count for piece in sound),
         first_failed=sum(run.first_failed for run in outside),
         retried=Retried(
             session=sum(run.retry_type is None for run in retried),
@@ -70,13 +69,14 @@ def main_signature(history: History) -> str:
     return min(counted, key=lambda name: (-counted[name], name), default="")
 
 
-def flake_rates(fleet: Fleet, budget: float) -> tuple[FlakeRate, ...]:
+def flake_rates(fleet: Fleet, budget: float, parts: Sequence[Parted] | None = None) -> tuple[FlakeRate, ...]:
     """Verdict and rates of each history, worst first; `budget` is the rate that a test may have.
 
+    `parts` are the fleet's histories in segments, where they are known already.
     Broken tests lead. Then the lower bound of p ranks; where that is equal, the lower bound of the environment's rate,
     then the name.
     """
-    parts = parted(fleet)
+    parts = parted(fleet) if parts is None else parts
     tallies = [tally(history, part) for history, part in zip(fleet.histories, parts, strict=True)]
     own, low = _counted([(each.first_failed, each.own) for each in tallies])
     environment, environment_low = _counted([(each.victims, each.runs) for each in tallies])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -35,9 +35,21 @@ class Parted:
     segments: tuple[Segment, ...]
 
     @property
-    def broken(self) -> list[tuple[int, int]]:
-        """The first and the last order of each breakage."""
-        return [(segment.first, segment.last) for segment in self.segments if segment.breakage]
+    def stretches(self) -> Iterator[tuple[Segment, Sequence[Piece]]]:
+        """Each segment with its runs."""
+        low = 0
+        for segment in self.segments:
+            high, runs = low, 0
+            while runs < segment.runs:
+                runs += self.runs[high].count
+                high += 1
+            yield segment, self.runs[low:high]
+            low = high
+
+    @property
+    def sound(self) -> list[Piece]:
+        """The runs outside breakages."""
+        return [piece for segment, runs in self.stretches if not segment.breakage for piece in runs]
 
     @property
     def first(self) -> int | None:

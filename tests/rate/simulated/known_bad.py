@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from flake_report.model.rate import Fleet, RunVerdict
-from flake_report.rate.episodes import episodes, inside
+from flake_report.rate.episodes import episodes
 from flake_report.rate.likelihood import Counts, Likelihood
 from flake_report.rate.partition import SPLIT
 from flake_report.rate.segments import parted
@@ -14,8 +14,8 @@ from flake_report.rate.segments import parted
 def flip_or_two_episodes(fleet: Fleet) -> list[bool]:
     """Flaky is what failed and passed in one build, or failed in two separate stretches."""
     called = []
-    for history, parts in zip(fleet.histories, parted(fleet), strict=True):
-        mixed = any(run.verdict is RunVerdict.FLAKY and not inside(run, parts.broken) for run in history.runs)
+    for parts in parted(fleet):
+        mixed = any(piece.run and piece.run.verdict is RunVerdict.FLAKY for piece in parts.sound)
         called.append(mixed or len(episodes(parts)) >= 2)
     return called
 

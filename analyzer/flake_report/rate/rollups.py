@@ -1,0 +1,159 @@
+"""First-attempt failure rates of whole tests, files, steps, queues and owners."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from flake_report.model.rate import Fleet, History, Interval, Level, RollUp
+from flake_report.model.results import TestId
+
+from .clusters import clustered, design_effect, effective
+from .intervals import Floats
+from .segments import Parted
+
+Named: TypeAlias = Callable[[History], str]
+"""What a history belongs to on one level; empty where it belongs to nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Jobs:
+    """The runs of one name, job by job, and the steps that they are of.
+
+    A job is a step and queue in one build: shards and retries of it are one, for they share the build. Plain passes are
+    counted and not placed: they are taken to lie evenly in the builds of their pool between the ends of their streak,
+    which is so exactly where the test ran in each of them.
+    """
+
+    variants: int
+    steps: frozenset[str]
+    runs: Floats
+    failed: Floats
+
+
+def roll_ups(fleet: Fleet, parts: Sequence[Parted], owners: Mapping[TestId, str]) -> tuple[RollUp, ...]:
+    """Every level, outside breakages, most failures first; `parts` are the fleet's histories in segments.
+
+    Tests of one variant are no roll-up, and of tests and files those are left out that never failed.
+    """
+    levels: dict[Level, Named] = {
+        Level.TEST: lambda history: str(history.variant.test),
+        Level.FILE: lambda history: history.file,
+        Level.STEP: lambda history: history.variant.step,
+        Level.QUEUE: lambda history: history.variant.queue,
+        Level.OWNER: lambda history: owners.get(history.variant.test, ""),
+    }
+    placed = _Placed(fleet, parts)
+    return tuple(rollup for level, named in levels.items() for rollup in _level(level, placed.grouped(level, named)))
+
+
+def _level(level: Level, groups: Mapping[str, Jobs]) -> Iterator[RollUp]:
+    """The roll-ups of one level; each design effect is at least the median of its step's."""
+    names = list(groups)
+    effects = [float(design_effect(group.failed, group.runs)) for group in groups.values()]
+    floors = _floors(list(groups.values()), effects)
+    used = [max(floor, 1.0 if np.isnan(effect) else effect) for floor, effect in zip(floors, effects, strict=True)]
+    made = [_rollup(level, name, groups[name], effect) for name, effect in zip(names, used, strict=True)]
+    yield from sorted(made, key=lambda rollup: (-rollup.own.hits, rollup.name))
+
+
+def _floors(groups: Sequence[Jobs], effects: Sequence[float]) -> list[float]:
+    """For each group the largest median over its steps; in a step where it is alone, the median of all groups."""
+    known = [effect for effect in effects if not np.isnan(effect)]
+    overall = float(np.median(known)) if known else 1.0
+    by_step: dict[str, list[float]] = defaultdict(list)
+    for group, effect in zip(groups, effects, strict=True):
+        if not np.isnan(effect):
+            for step in group.steps:
+                by_step[step].append(effect)
+    medians = {step: float(np.median(found)) if len(found) > 1 else overall for step, found in by_step.items()}
+    return [max((medians.get(step, overall) for step in group.steps), default=overall) for group in groups]
+
+
+def _rollup(level: Level, name: str, group: Jobs, effect: float) -> RollUp:
+    runs, hits = round(group.runs.sum()), round(group.failed.sum())
+    jobs = int((group.runs > 0).sum())
+    worth = effective(runs, jobs, effect)
+    low, high = clustered(hits, runs, worth)
+    own = Interval(runs, hits, hits / runs if runs else 0.0, float(low), float(high))
+    failing = int((group.failed > 0).sum())
+    return RollUp(level, name, group.variants, own, jobs, failing, effect, float(worth))
+
+
+class _Placed:
+    """Where the own runs of each history lie among the builds of its pool, as stretches of even density."""
+
+    def __init__(self, fleet: Fleet, parts: Sequence[Parted]) -> None:
+        self._histories = fleet.histories
+        pools = {(pool.step, pool.queue): at for at, pool in enumerate(fleet.pools)}
+        self._pool = [pools[history.variant.step, history.variant.queue] for history in fleet.histories]
+        orders = [np.array(pool.orders) for pool in fleet.pools]
+        self._sizes = [len(each) for each in orders]
+        rows = [
+            (at, piece.first, piece.last, piece.count, piece.outcome[0])
+            for at, part in enumerate(parts)
+            for piece in part.sound
+        ]
+        at, first, last, count, failed = np.array(rows, dtype=np.int64).reshape(-1, 5).T
+        self._of, self._failed = at, failed
+        self._low, self._high = np.zeros_like(at), np.zeros_like(at)
+        pool = np.array(self._pool, dtype=np.int64)[at]
+        for each, known in enumerate(orders):
+            here = pool == each
+            self._low[here] = np.searchsorted(known, first[here])
+            self._high[here] = np.searchsorted(known, last[here], side="right")
+        self._density = count / np.maximum(self._high - self._low, 1)
+
+    def grouped(self, level: Level, named: Named) -> dict[str, Jobs]:
+        """The jobs of each name on one level."""
+        members: dict[str, list[int]] = defaultdict(list)
+        for at, history in enumerate(self._histories):
+            if name := named(history):
+                members[name].append(at)
+        failing = set(self._of[self._failed > 0].tolist())
+        if level is Level.TEST:
+            members = {name: mine for name, mine in members.items() if len(mine) > 1}
+        if level in {Level.TEST, Level.FILE}:
+            members = {name: mine for name, mine in members.items() if not failing.isdisjoint(mine)}
+        return self._jobs(members)
+
+    def _jobs(self, members: Mapping[str, Sequence[int]]) -> dict[str, Jobs]:
+        """One row of cells a name: its pools' builds one after the other."""
+        begins: dict[tuple[str, int], int] = {}
+        spans: dict[str, tuple[int, int]] = {}
+        starts = np.full(len(self._histories), -1, dtype=np.int64)
+        end = 0
+        for name, mine in members.items():
+            begin = end
+            for at in mine:
+                place = name, self._pool[at]
+                if place not in begins:
+                    begins[place] = end
+                    end += self._sizes[self._pool[at]] + 1  # a density ends in the cell after its last
+                starts[at] = begins[place]
+            spans[name] = begin, end
+        kept = starts[self._of] >= 0
+        base, low, high = starts[self._of][kept], self._low[kept], self._high[kept]
+        rises = np.zeros(end + 1)
+        np.add.at(rises, base + low, self._density[kept])
+        np.add.at(rises, base + high, -self._density[kept])
+        failed = np.zeros(end)
+        np.add.at(failed, base + low, self._failed[kept])
+        runs = rises.cumsum()[:end]
+        runs[runs < _NOTHING] = 0.0
+        return {
+            name: Jobs(
+                len(members[name]),
+                frozenset(self._histories[at].variant.step for at in members[name]),
+                runs[low:high],
+                failed[low:high],
+            )
+            for name, (low, high) in spans.items()
+        }
+
+
+_NOTHING = 1e-6  # what sums of densities that cancel leave behind

@@ -1,0 +1,98 @@
+"""Roll-ups of histories that are spelled out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from flake_report.model.rate import Fleet, Level, Pool, RollUp
+from flake_report.rate.clusters import design_effect
+from flake_report.rate.rollups import roll_ups
+from flake_report.rate.segments import parted
+
+
+@pytest.fixture
+def joined(fleet) -> Callable[..., Fleet]:
+    """Several tests of the same builds: name, file, step, and what happened build by build."""
+
+    def join(*tests: tuple[str, str, str, tuple[str, ...]]) -> Fleet:
+        histories, longest, steps = [], fleet("P"), {}
+        for name, file, step, builds in tests:
+            one = fleet(*builds)
+            (history,) = one.histories
+            variant = replace(history.variant, test=replace(history.variant.test, name=name), step=step)
+            histories.append(replace(history, variant=variant, file=file))
+            longest = max(longest, one, key=lambda each: len(each.builds))
+            steps[step] = Pool(step, history.variant.queue, tuple(range(len(longest.builds))))
+        return Fleet(longest.builds, tuple(steps[name] for name in sorted(steps)), tuple(histories))
+
+    return join
+
+
+def rolled(fleet: Fleet, level: Level, owners: dict | None = None) -> dict[str, RollUp]:
+    return {each.name: each for each in roll_ups(fleet, parted(fleet), owners or {}) if each.level is level}
+
+
+P = ["P"]
+
+
+def test_a_step_counts_every_run_of_its_tests_and_clusters_them_by_build(joined) -> None:
+    one = joined(
+        ("a", "a.py", "unit", ("F", "P", "P", "P", "P")),
+        ("b", "b.py", "unit", ("F", "P", "P", "F", "P")),
+        ("c", "b.py", "other", ("P", "P", "P", "P", "P")),
+    )
+    steps = rolled(one, Level.STEP)
+    unit = steps["unit"]
+    assert (unit.variants, unit.own.hits, unit.own.n, unit.jobs) == (2, 3, 10, 5)
+    assert unit.design_effect == pytest.approx(float(design_effect([2, 0, 0, 1, 0], 2)))
+    assert (steps["other"].own.hits, steps["other"].own.n) == (0, 5)
+
+
+def test_a_roll_up_without_a_failure_has_the_usual_design_effect(joined) -> None:
+    one = joined(("a", "", "unit", ("F", *P * 9)), ("b", "", "unit", ("F", *P * 9)), ("c", "", "other", tuple(P * 10)))
+    steps = rolled(one, Level.STEP)
+    assert steps["other"].design_effect == steps["unit"].design_effect > 1
+    assert steps["other"].effective < 10
+
+
+def test_breakages_leave_roll_ups(joined) -> None:
+    one = joined(("a", "", "unit", (*P * 40, *["F"] * 10, *P * 40, "F|P")))
+    assert (rolled(one, Level.STEP)["unit"].own.hits, rolled(one, Level.STEP)["unit"].own.n) == (1, 81)
+    assert rolled(one, Level.STEP)["unit"].jobs == 81
+
+
+def test_tests_are_rolled_up_over_their_steps_and_files_over_their_tests(joined) -> None:
+    one = joined(
+        ("a", "a.py", "unit", ("F", "P", "P")), ("a", "a.py", "other", ("P", "P", "F")),
+        ("b", "a.py", "unit", ("P", "P", "P")), ("c", "c.py", "unit", ("P", "P", "P")),
+    )  # fmt: skip
+    tests, files = rolled(one, Level.TEST), rolled(one, Level.FILE)
+    assert {name: (each.own.hits, each.own.n, each.variants) for name, each in tests.items()} == {
+        "v1.test_x::a": (2, 6, 2)
+    }
+    assert {name: (each.own.hits, each.own.n, each.jobs) for name, each in files.items()} == {"a.py": (2, 9, 6)}
+
+
+def test_owners_are_rolled_up_and_tests_without_one_left_out(joined) -> None:
+    one = joined(("a", "", "unit", ("F", "P")), ("b", "", "unit", ("P", "P")))
+    owned = one.histories[0].variant.test
+    owners = rolled(one, Level.OWNER, {owned: "@kv"})
+    assert {name: (each.own.hits, each.own.n) for name, each in owners.items()} == {"@kv": (1, 2)}
+
+
+def test_the_most_failures_come_first(joined) -> None:
+    one = joined(("a", "", "one", ("F", "P")), ("b", "", "two", ("F", "F", "P")), ("c", "", "three", ("P",)))
+    assert list(rolled(one, Level.STEP)) == ["two", "one", "three"]
+
+
+def test_a_streak_is_spread_over_the_builds_of_its_pool_that_it_spans(joined) -> None:
+    one = joined(("a", "", "unit", ("S", "P", "S", "P", "S", "F")), ("b", "", "unit", tuple(P * 6)))
+    unit = rolled(one, Level.STEP)["unit"]
+    assert (unit.own.hits, unit.own.n, unit.jobs) == (1, 9, 6)
+
+
+def test_nothing_has_no_roll_up() -> None:
+    assert roll_ups(Fleet((), (), ()), [], {}) == ()
