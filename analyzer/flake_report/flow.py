@@ -227,8 +227,10 @@ def _memory(opened: Store, query: Query, budget: float) -> MemoryReport:
     """What the history says of GPU memory: who left it, which settings fit, how its events were diagnosed."""
     from flake_report.model.memory import MemoryReport
     from flake_report.rate.culprit import culprits, suspicions
+    from flake_report.rate.memory_history import diagnoses
     from flake_report.rate.tuning import tunings
     from flake_report.store import order, tuning
+    from flake_report.store.memory import memory_events
 
     orders, traces = order.orders(opened, query), order.traces(opened, query)
     known = suspicions(orders, traces)
@@ -236,7 +238,7 @@ def _memory(opened: Store, query: Query, budget: float) -> MemoryReport:
         suspicions=known,
         culprits=culprits(orders, traces, known),
         tunings=tunings(tuning.starts(opened, query), budget=budget, held=tuning.held(opened, query)),
-        diagnoses=tuning.diagnoses(opened, query),
+        diagnoses=diagnoses(memory_events(opened, query)),
     )
 
 

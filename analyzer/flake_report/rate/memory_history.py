@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from operator import itemgetter
 
 from flake_report.model.failure import HELD, Cause, Diagnosis, DiagnosisKind, MemoryPast
 from flake_report.model.memory import Diagnosed, Place
@@ -43,10 +44,10 @@ def diagnoses(archive: MemoryArchive) -> tuple[Diagnosed, ...]:
     found: dict[tuple[str, Place], list[MemoryEvent]] = defaultdict(list)
     for group in groups.values():
         for event in (one for one in group if one.kind):
-            found[_kind(event, group, archive), Place(event.step, event.queue, "")].append(event)
+            found[_kind(event, group, archive), Place(event.step, event.queue)].append(event)
     return tuple(
         Diagnosed(kind, place, len(events), len({event.job for event in events}))
-        for (kind, place), events in sorted(found.items(), key=lambda one: (one[0][0], str(one[0][1])))
+        for (kind, place), events in sorted(found.items(), key=itemgetter(0))
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flake_report.model.memory import Diagnosed, Place, Start
+from flake_report.model.memory import Place, Start
 from flake_report.model.query import Query, label, of_test
 
 from .store import Store
@@ -25,14 +25,6 @@ def held(store: Store, query: Query) -> dict[tuple[str, Place], int]:
     """For each test and place, the most that the recorder saw an attempt hold at its end beyond what it found."""
     rows = store.answer("peaks", ("memory",), query).to_pylist()
     return {(label(row["test"]), Place(row["step"], row["queue"])): max(row["held"], 0) for row in rows}
-
-
-def diagnoses(store: Store, query: Query) -> tuple[Diagnosed, ...]:
-    """How many GPU-memory events of each kind there were in each place."""
-    rows = store.answer("diagnoses", ("matches",), query).to_pylist()
-    return tuple(
-        Diagnosed(row["diagnosis"], Place(row["step"], row["queue"]), row["events"], row["jobs"]) for row in rows
-    )
 
 
 def _start(row: dict[str, Any]) -> Start:
