@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import signal
+import subprocess
 import threading
 import time
 
 import pytest
 
-from ci.plugin.conftest import PLUGIN, commit_all, guard, interrupt_when
+from ci.plugin.conftest import PLUGIN, clean_environment, commit_all, guard, interrupt_when
 
 SETTINGS = "env | grep ^GPU_GUARD_SET_ | sort"
 HMA = guard(profile="nixl-hma")
@@ -137,6 +139,53 @@ def test_a_job_cancelled_while_it_waits_ends_soon(agent) -> None:
     assert "waiting 0 of 600 s" in log
     assert job.returncode != 0
     assert time.monotonic() - started < 20
+
+
+def test_what_a_finished_job_of_this_agent_left_is_ended_where_the_step_asks_for_it(agent) -> None:
+    of_old_job = {**clean_environment(), "BUILDKITE_JOB_ID": "an-old-job", "BUILDKITE_AGENT_ID": "agent-1"}
+    left = subprocess.Popen(
+        ["bash", "-c", "exec -a VLLM::EngineCore sleep 300"], env=of_old_job, start_new_session=True
+    )
+    try:
+        agent.driver.fill(20, pid=left.pid)
+        kept = agent.run("true", guard(utilization=0.47, wait=0), BUILDKITE_AGENT_ID="agent-1")
+        assert kept.code == 75, kept.log
+        assert f"pid {left.pid}" in kept.log
+        assert left.poll() is None
+        ended = agent.run("true", guard(clean_own_leftovers=True), BUILDKITE_AGENT_ID="agent-1")
+        assert ended.code == 0, ended.log
+        assert left.wait(timeout=20) == -signal.SIGTERM
+        assert "an-old-job" in ended.log
+    finally:
+        left.kill()
+        left.wait()
+
+
+def test_a_file_in_the_way_of_the_recordings_is_left_alone_and_the_job_runs(agent) -> None:
+    agent.commit({".gpu-guard": "a file of the repository\n"})
+    job = agent.run("cat .gpu-guard", HMA)
+    assert job.code == 0, job.log
+    assert "gpu-guard: the tests run unrecorded: " in job.log
+    assert "a file of the repository\n" in job.log
+
+
+def test_the_readme_shows_what_jobs_print(agent) -> None:
+    def general(line: str) -> str:
+        return re.sub(r"pid N [\w:]+", "pid N", re.sub(r"[\d.]*\d", "N", line))
+
+    holder = subprocess.Popen(["sleep", "60"])
+    agent.driver.fill(20, pid=holder.pid)
+    free = threading.Timer(3.0, agent.driver.fill, [0])
+    free.start()
+    full = f"printf 'gpu GPU-stub-0 {agent.driver.total} 0 0\\nunlisted {11 * 2**30}\\n' > {agent.driver.state}"
+    job = agent.run(full, guard(utilization=0.47))
+    free.join()
+    holder.kill()
+    holder.wait()
+    printed = {general(line) for line in job.log.splitlines()}
+    shown = [line for line in (PLUGIN / "README.md").read_text().splitlines() if line.startswith("gpu-guard: ")]
+    assert len(shown) == 4
+    assert [line for line in shown if general(line) not in printed] == []
 
 
 def test_what_the_guard_got_wrong_itself_is_shown_and_the_job_goes_on(agent) -> None:

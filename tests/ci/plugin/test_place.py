@@ -64,6 +64,13 @@ def test_what_a_container_lacks_follows_from_the_docker_plugins_options(options:
     assert found(DOCKER, options).lacks(NAMES, ["GPU_GUARD_RECORD"]) == sorted(lacking)
 
 
+def test_a_file_in_the_checkout_is_named_as_the_container_sees_it() -> None:
+    docker = found(DOCKER, {"image": "x"})
+    assert docker.path(f"{HERE}/ci/profiles.json", HERE) == "/workdir/ci/profiles.json"
+    assert docker.path("/etc/profiles.json", HERE) == "/etc/profiles.json"
+    assert found(DOCKER, {"mount-checkout": False}).path(f"{HERE}/a", HERE) == f"{HERE}/a"
+
+
 @pytest.mark.parametrize("text", ["", "null", "{}", "no JSON", '[3, null, {"docker#v1": 7}]', '"docker"'])
 def test_whatever_stands_in_the_list_of_plugins_there_is_a_place(text: str) -> None:
     assert place({"BUILDKITE_PLUGINS": text}, HERE, None).checkout in (HERE, "/workdir")

@@ -34,6 +34,11 @@ class Place:
     env_file: bool = False
     names: frozenset[str] = frozenset()
 
+    def path(self, text: str, checkout: str) -> str:
+        """A path below the checkout as the command sees it; any other text is left as it is."""
+        inside = text.startswith(f"{checkout}/") and self.checkout is not None
+        return f"{self.checkout}{text[len(checkout) :]}" if inside else text
+
     def lacks(self, names: Iterable[str], in_file: Iterable[str]) -> list[str]:
         """Those of `names` that will not get in; `in_file` are the ones that the guard puts into the agent's file."""
         if not self.plugin or self.all_named:

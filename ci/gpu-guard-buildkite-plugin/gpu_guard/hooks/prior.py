@@ -59,9 +59,10 @@ def run(environ: Mapping[str, str], target: str) -> int:
         return decision.exit_status
     for sentence in decision.sentences:
         say(sentence)
-    variables = dict(decision.settings)
+    where = place(environ, str(checkout), options.checkout_in_container)
+    variables = {name: where.path(value, str(checkout)) for name, value in decision.settings.items()}
     if options.record and RECORD not in environ:
-        variables.update(_recording(environ, checkout, options, variables))
+        variables.update(_recording(environ, checkout, where, variables))
     own = [name for name in environ if name in IDENTITY or (name.startswith(_OURS) and name not in (*variables, LIST))]
     variables[LIST] = " ".join([*variables, *own]) or LIST
     variables[STATE] = _keep(options, checkout, None if decision.before is None else decision.before.as_data())
@@ -81,11 +82,8 @@ def _refused(verdict: str, reasons: tuple[str, ...] | list[str]) -> None:
         say(sentence)
 
 
-def _recording(
-    environ: Mapping[str, str], checkout: Path, options: Options, settings: Mapping[str, str]
-) -> dict[str, str]:
+def _recording(environ: Mapping[str, str], checkout: Path, where: Place, settings: Mapping[str, str]) -> dict[str, str]:
     """Variables by which the tests are recorded; none where that cannot be, and the log says why."""
-    where = place(environ, str(checkout), options.checkout_in_container)
     if where.checkout is None:
         say(
             f"the tests run unrecorded: nothing says where the {where.plugin} plugin's container sees the checkout: "
