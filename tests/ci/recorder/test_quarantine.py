@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from datetime import date
+from pathlib import Path
 
 import pytest
 
+import gpu_guard
 from gpu_guard.recorder.quarantine import Quarantine, QuarantineError, read_quarantine
 
+CASES = json.loads(Path(gpu_guard.__file__).with_name("quarantine.cases.json").read_text(encoding="utf-8"))["cases"]
 KNOWN = "2d2c0d45a2d1311f"  # ValueError: bad size #
 SUITE = """
 import pytest
@@ -134,6 +137,17 @@ def test_an_entry_that_could_excuse_too_much_is_refused(wrong, tmp_path):
 def read(tmp_path, environ: dict[str, str], **more: object) -> Quarantine:
     (tmp_path / "known.json").write_text(json.dumps({"schema": "flake-quarantine/1", "entries": [entry(**more)]}))
     return read_quarantine(tmp_path / "known.json", environ, date(2026, 11, 30))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["case"])
+def test_each_case_of_the_shared_table_is_covered_or_not(case, tmp_path):
+    environ = {"BUILDKITE_STEP_KEY": "kv", "BUILDKITE_AGENT_META_DATA_QUEUE": "l4"}
+    covered = read(tmp_path, environ, **case["entry"]).covers(case["nodeid"], case["fingerprint"])
+    assert covered is case["covered"]
+
+
+def test_no_case_stands_in_the_table_twice():
+    assert len({case["case"] for case in CASES}) == len(CASES)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,180 @@
+"""Which failures are excused: what flakes is listed for a while, what expired or healed is dropped.
+
+Healed means that the passes since the last covered failure would be unlikely if the test still flaked as it did. With x
+failures in n runs up to that one, the rate has the posterior Beta(x + 1/2, n − x + 1/2) (Jeffreys), and m passes in a
+row have the probability
+
+    E[(1 − p)^m] = B(x + 1/2, n − x + 1/2 + m) / B(x + 1/2, n − x + 1/2),
+
+p integrated out; healed is where that is at most 5 %. For a rate that is well known this is ln 0.05 / ln(1 − p) passes,
+for one that is not it is more.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+
+import numpy as np
+from scipy.special import betaln
+
+from flake_report.model.quarantine import Decided, Entry, Fate, Quarantine
+from flake_report.model.rate import FlakeRate, History, Run, RunVerdict
+from flake_report.model.results import TestId
+from flake_report.model.verdict import TestVerdict
+
+from .intervals import LEVEL
+
+_FAILED = frozenset({RunVerdict.FAILED, RunVerdict.FLAKY})
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What new entries are made with: their first day, how long they hold, who owns a test, where a run is seen.
+
+    `renew`: entries that ran out may come back.
+    """
+
+    today: date
+    days: int
+    owners: Mapping[TestId, str]
+    link: Callable[[Run], str]
+    renew: bool = False
+
+
+def still_flaky(failures: int, runs: int, passes: int) -> float:
+    """The probability of so many passes in a row at the rate of `failures` in `runs`, its uncertainty included."""
+    x, n = failures + 0.5, runs - failures + 0.5
+    return float(np.exp(betaln(x, n + passes) - betaln(x, n)))
+
+
+def update(
+    old: Quarantine, histories: Sequence[History], rates: Iterable[FlakeRate], terms: Terms
+) -> tuple[Quarantine, tuple[Decided, ...]]:
+    """The list made anew, and what became of each entry, in the order of the old list, new ones last."""
+    decided = [_judged(entry, histories, terms.today) for entry in old.entries]
+    lapsed = [one.entry for one in decided if one.fate is Fate.EXPIRED]
+    lapsed += [entry for entry in old.lapsed if not healed(entry, histories)]
+    found = _found(histories, rates, terms)
+    for at, one in enumerate(decided):
+        if one.fate is Fate.KEPT:
+            decided[at] = replace(one, entry=_joined(one.entry, found))
+    kept = [one.entry for one in decided if one.fate is Fate.KEPT]
+    decided += [_admitted(entry, lapsed, terms) for entry in found if not any(_same(entry, known) for known in kept)]
+    admitted = [one.entry for one in decided if one.fate is Fate.ADDED]
+    lapsed = [entry for entry in lapsed if not any(_same(entry, new) for new in admitted)]
+    return Quarantine((*kept, *admitted), tuple(lapsed)), tuple(decided)
+
+
+def healed(entry: Entry, histories: Iterable[History]) -> str:
+    """Why it is healed, in a few words; empty where it is not, or where no failure of it is in these histories."""
+    told = [_healed(entry, history) for history in _of(entry, histories)]
+    seen = [each for each in told if each is not None]
+    return seen[0] if seen and all(seen) else ""
+
+
+def _judged(entry: Entry, histories: Sequence[History], today: date) -> Decided:
+    if why := healed(entry, histories):
+        return Decided(entry, Fate.HEALED, why)
+    if entry.expires < today:
+        return Decided(entry, Fate.EXPIRED, f"on {entry.expires}")
+    return Decided(entry, Fate.KEPT)
+
+
+def _of(entry: Entry, histories: Iterable[History]) -> list[History]:
+    return [one for one in histories if entry.holds_for(one.variant.test.label, one.variant.step, one.variant.queue)]
+
+
+def _healed(entry: Entry, history: History) -> str | None:
+    """Why one variant is healed; empty where it is not, None where no failure of it is covered."""
+    failures = [run for run in history.runs if run.verdict in _FAILED and run.fingerprint in ("", *entry.fingerprints)]
+    if not any(run.fingerprint for run in failures):
+        return None
+    last = failures[-1].order
+    passed = [run.order for run in history.runs if run.verdict is RunVerdict.PASSED]
+    before = sum(order <= last for order in passed) + len([run for run in history.runs if _counts(run, last)])
+    after = sum(order > last for order in passed)
+    for streak in history.passes:  # no streak reaches over a told run
+        if streak.first_order > last:
+            after += streak.count
+        else:
+            before += streak.count
+    if still_flaky(len(failures), before, after) > 1 - LEVEL:
+        return ""
+    return f"{after:,} passes since build {failures[-1].build}, after {len(failures):,} failures in {before:,} runs"
+
+
+def _counts(run: Run, last: int) -> bool:
+    return run.verdict in _FAILED and run.order <= last
+
+
+def _found(histories: Sequence[History], rates: Iterable[FlakeRate], terms: Terms) -> list[Entry]:
+    """An entry for each variant that flakes now, and whose failures can be told from others."""
+    by_variant = {history.variant: history for history in histories}
+    entries = [_entry(rate, by_variant[rate.variant], terms) for rate in rates if rate.verdict is TestVerdict.FLAKY]
+    merged: dict[tuple[str, str, str], Entry] = {}
+    for entry in (one for one in entries if one is not None):
+        place = (entry.test, entry.step, entry.queue)
+        known = merged.get(place)
+        merged[place] = _with_prints(known, entry.fingerprints) if known else entry  # sessions are not told apart
+    return [entry for entry in merged.values() if not healed(entry, histories)]
+
+
+def _entry(rate: FlakeRate, history: History, terms: Terms) -> Entry | None:
+    flaking = _flaking(rate, history)
+    if not flaking:
+        return None
+    variant = rate.variant
+    return Entry(
+        test=variant.test.label,
+        step=variant.step,
+        queue=variant.queue,
+        fingerprints=tuple(sorted({run.fingerprint for run in flaking})),
+        reason=f"{rate.own.hits} of {rate.own.n} runs failed first; {rate.reason}",
+        evidence=terms.link(flaking[-1]),
+        owner=terms.owners.get(variant.test, ""),
+        since=flaking[0].created_at.date(),
+        expires=terms.today + timedelta(days=terms.days),
+    )
+
+
+def _flaking(rate: FlakeRate, history: History) -> list[Run]:
+    """The failures that are known to be flakes.
+
+    They lie outside breakages, at a commit that also passed, or happened in the same way as in another build.
+    """
+    broken = [(segment.first, segment.last) for segment in rate.segments if segment.breakage]
+    runs = [
+        run
+        for run in history.runs
+        if run.verdict in _FAILED and run.fingerprint and not any(low <= run.order <= high for low, high in broken)
+    ]
+    ways: dict[str, int] = defaultdict(int)
+    for run in runs:
+        ways[run.fingerprint] += 1 if run.verdict is RunVerdict.FAILED else 2
+    return [run for run in runs if ways[run.fingerprint] > 1]
+
+
+def _same(one: Entry, other: Entry) -> bool:
+    """Whether two entries speak of one failure: the same test and place, and a fingerprint in common."""
+    shared = set(one.fingerprints) & set(other.fingerprints)
+    return bool(shared) and (one.test, one.step, one.queue) == (other.test, other.step, other.queue)
+
+
+def _joined(entry: Entry, found: Iterable[Entry]) -> Entry:
+    """A kept entry with the further fingerprints that its test is now known to flake with."""
+    more = [print_ for new in found if _same(entry, new) for print_ in new.fingerprints]
+    return _with_prints(entry, more)
+
+
+def _with_prints(entry: Entry, more: Iterable[str]) -> Entry:
+    return replace(entry, fingerprints=tuple(dict.fromkeys((*entry.fingerprints, *more))))
+
+
+def _admitted(entry: Entry, lapsed: Iterable[Entry], terms: Terms) -> Decided:
+    before = next((old for old in lapsed if _same(entry, old)), None)
+    if before is None or terms.renew:
+        return Decided(entry, Fate.ADDED)
+    return Decided(entry, Fate.HELD_BACK, f"it ran out on {before.expires}")
