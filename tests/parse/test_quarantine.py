@@ -68,6 +68,6 @@ def test_any_bytes_are_a_list_or_one_sentence(data):
         found = read_quarantine(data, "q.json")
     except FlakeReportError as error:
         said = str(error)
-        assert said.startswith("q.json: ")  # noqa: PT017  # either outcome is right
+        assert said.startswith("q.json: ")  # either outcome is right
     else:
         assert isinstance(found, Quarantine)
