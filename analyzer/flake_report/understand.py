@@ -8,7 +8,7 @@ from importlib.resources import files
 
 from flake_report.classify import diagnosis
 from flake_report.classify import fingerprint as prints
-from flake_report.classify.attempt import signature_of
+from flake_report.classify.attempt import recorded_event, signature_of
 from flake_report.classify.scan import Scan
 from flake_report.classify.signatures import SignatureTable, parse_table
 from flake_report.classify.verdict import causes
@@ -23,7 +23,7 @@ from flake_report.parse import VERSION as PARSER_VERSION
 from flake_report.parse.joblog import Outline, blocks, clean
 from flake_report.parse.precedence import best_source
 from flake_report.parse.reports import read_report
-from flake_report.parse.samples import samples_of
+from flake_report.parse.samples import nodeid, samples_of
 from flake_report.parse.sessions import ReportFile
 from flake_report.parse.testid import from_nodeid
 
@@ -75,7 +75,7 @@ def read(evidence: Evidence, table: SignatureTable) -> JobRecord:
         except FlakeReportError as error:
             warnings.append(str(error))
     kept = best_source(reports, log)
-    found = diagnose(found, log, kept)
+    found = diagnose((*found, *_recorded(kept, found, table)), log, kept)
     return JobRecord(
         build=evidence.build,
         job=evidence.job,
@@ -88,6 +88,21 @@ def read(evidence: Evidence, table: SignatureTable) -> JobRecord:
         mode=evidence.mode,
         versions=versions_with(table),
     )
+
+
+def _recorded(attempts: Sequence[Attempt], found: tuple[Cause, ...], table: SignatureTable) -> tuple[Cause, ...]:
+    """GPU-memory events that the recorder met and the log does not tell of, each test's first."""
+    told = {from_nodeid(cause.test) for cause in found if cause.test}
+    numbers = [dict(cause.captures) for cause in found if not cause.test]
+    events: dict[TestId, Cause] = {}
+    for attempt in attempts:
+        test = replace(attempt.test, apart="")
+        if test in told or test in events:
+            continue
+        event = recorded_event(attempt, nodeid(attempt), table)
+        if event is not None and dict(event.captures) not in numbers:
+            events[test] = event
+    return tuple(events.values())
 
 
 def diagnose(found: tuple[Cause, ...], log: JobLog, attempts: Sequence[Attempt]) -> tuple[Cause, ...]:

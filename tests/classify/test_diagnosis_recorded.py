@@ -45,7 +45,8 @@ def diagnose() -> Callable[..., Diagnosis]:
 
     def run(attempts_file: bytes, log: str = LOG) -> Diagnosis:
         report = Blob("attempts-j-1.jsonl", lambda: iter([attempts_file]))
-        record = understand.read(Evidence(BUILD, JOB, (report,), Blob("log", lambda: iter([log.encode()]))), table)
+        told = Blob("log", lambda: iter([log.encode()])) if log else None
+        record = understand.read(Evidence(BUILD, JOB, (report,), told), table)
         assert record.versions.diagnosis
         [cause] = record.causes
         assert cause.test == TEST
@@ -131,6 +132,18 @@ def test_torchs_memory_before_the_first_test_is_no_earlier_tests(diagnose) -> No
     found = diagnose(recorded(attempt(used=11 * GIB, torch=10 * GIB, position=0)))
     assert found.kind is DiagnosisKind.SAME_PROCESS
     assert "what ran before the first test kept it" in found.sentence
+
+
+def test_an_event_that_no_log_tells_of_is_diagnosed_from_the_recorders_file_alone(diagnose) -> None:
+    found = diagnose(LEAK.read_bytes(), log="")
+    assert found.kind is DiagnosisKind.SAME_PROCESS
+
+
+def test_an_event_that_the_log_tells_of_without_its_test_is_not_told_twice() -> None:
+    report = Blob("attempts-j-1.jsonl", lambda: iter([LEAK.read_bytes()]))
+    log = Blob("log", lambda: iter([f"{REFUSED}\n".encode()]))
+    record = understand.read(Evidence(BUILD, JOB, (report,), log), understand.signature_table())
+    assert [(cause.test, cause.line) for cause in record.causes] == [(None, 1)]
 
 
 def test_an_idle_card_before_the_test_says_nothing_of_who_took_it_since(diagnose) -> None:

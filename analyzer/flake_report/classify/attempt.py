@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 
 from flake_report.model.failure import Blame, Cause, Match
+from flake_report.model.results import Attempt
 
 from .kvcache import CONSEQUENCES
 from .scan import match_text
@@ -34,6 +35,21 @@ def signature_of(message: str, text: str, causes: Sequence[Cause], table: Signat
     if printed is not None and not printed.signature.wrapper:
         return _settled(printed, causes)
     return next(((cause.signature, cause.blame) for cause in causes if not cause.wrapper), None)
+
+
+def recorded_event(attempt: Attempt, test: str, table: SignatureTable) -> Cause | None:
+    """A GPU-memory failure that the recorder met, as a cause without a line; None for any other failure.
+
+    `test` is the attempt's node id. Only attempts around which memory was measured count: of the others, the log
+    knows more.
+    """
+    if not attempt.outcome.bad or not attempt.memory:
+        return None
+    match = _own(attempt.message, attempt.text, table)
+    if match is None or match.signature.wrapper or match.signature.blame is not Blame.GPU_MEMORY:
+        return None
+    row = match.signature
+    return Cause(row.name, row.title, row.blame, 0, match.text, row.hint, test, captures=match.captures)
 
 
 def _own(message: str, text: str, table: SignatureTable) -> Match | None:

@@ -9,7 +9,7 @@ from flake_report.model.failure import Blame, Cause, Diagnosis
 from flake_report.model.joblog import JobLog
 from flake_report.model.results import Attempt
 
-from .diagnosis_facts import gather
+from .diagnosis_evidence import JobEvidence
 from .diagnosis_memory import RULES, unknown
 from .diagnosis_start import RULES_BY_SIGNATURE
 
@@ -19,16 +19,17 @@ VERSION = "1"
 
 def diagnosed(causes: Sequence[Cause], log: JobLog, attempts: Mapping[str, Sequence[Attempt]]) -> tuple[Cause, ...]:
     """The causes, each GPU-memory event with its diagnosis. `attempts` are those of each cause's test, in order."""
+    evidence = JobEvidence(log)
     return tuple(
-        replace(cause, diagnosis=_diagnosis(cause, log, attempts.get(cause.test or "", ())))
+        replace(cause, diagnosis=_diagnosis(cause, log, evidence, attempts.get(cause.test or "", ())))
         if cause.blame is Blame.GPU_MEMORY or cause.signature in RULES_BY_SIGNATURE
         else cause
         for cause in causes
     )
 
 
-def _diagnosis(cause: Cause, log: JobLog, attempts: Sequence[Attempt]) -> Diagnosis:
-    facts = gather(cause, log, attempts)
+def _diagnosis(cause: Cause, log: JobLog, evidence: JobEvidence, attempts: Sequence[Attempt]) -> Diagnosis:
+    facts = evidence.of(cause, attempts)
     special = RULES_BY_SIGNATURE.get(cause.signature)
     if special is not None and (found := special(facts, log)):
         return found

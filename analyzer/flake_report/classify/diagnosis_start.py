@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import islice
 from typing import TypeAlias
 
 from flake_report.model.failure import Blame, Cause, Diagnosis, DiagnosisKind
 from flake_report.model.joblog import JobLog
 from flake_report.model.record import EngineStart
 
+from .diagnosis_evidence import MOST_ENGINES
 from .diagnosis_facts import Facts
 from .diagnosis_memory import came_back
 from .diagnosis_words import gib
@@ -54,11 +56,13 @@ def taken(facts: Facts, log: JobLog) -> Diagnosis | None:
     if missing is None:
         return None
     engine = _engine(facts.cause, log)
-    weights = engine.weight if engine else None
-    beside = f"beside weights of {gib(weights)}" if weights is not None else "its weights are not in this log, and"
+    if engine is None or engine.weight is None:
+        says = f"-{gib(missing)} GiB for the KV cache: another process, or weights larger than the setting allows"
+        advice = "look for 'Model loading took': a hole larger than the weights is somebody else's"
+        return Diagnosis(DiagnosisKind.UNDETERMINED, says, advice, (f"{facts.where}: the engine's own number",))
     says = (
-        f"-{gib(missing)} GiB for the KV cache: {beside} an engine alone falls short by {OWN_USE_GIB:.0f} at most; "
-        "another process took the rest while it measured"
+        f"-{gib(missing)} GiB for the KV cache: beside weights of {gib(engine.weight)} an engine alone falls short by "
+        f"{OWN_USE_GIB:.0f} at most; another process took the rest while it measured"
     )
     advice = "no setting mends this: give the job the card alone, or find who allocates beside it"
     return Diagnosis(DiagnosisKind.CONTENTION, says, advice, (f"{facts.where}: the engine's own number",))
@@ -94,7 +98,8 @@ def too_small(facts: Facts, _log: JobLog) -> Diagnosis | None:
 
 def _engine(cause: Cause, log: JobLog) -> EngineStart | None:
     """The engine start that was refused, by its test and outcome."""
-    found = [one for one in log.engines if one.test == (cause.test or "") and one.outcome == "no cache blocks"]
+    engines = islice(log.engines, MOST_ENGINES)
+    found = [one for one in engines if one.test == (cause.test or "") and one.outcome == "no cache blocks"]
     return found[-1] if found else None
 
 

@@ -17,7 +17,7 @@ def samples_of(attempts: Iterable[Attempt]) -> Iterator[MemorySample]:
     """
     for attempt in attempts:
         if attempt.memory or attempt.holders:
-            yield from _around(attempt, _nodeid(attempt))
+            yield from _around(attempt, nodeid(attempt))
 
 
 def _around(attempt: Attempt, test: str) -> Iterator[MemorySample]:
@@ -68,7 +68,7 @@ def _latest(times: Sequence[datetime | None]) -> datetime | None:
     return max((time for time in times if time is not None), default=None)
 
 
-def _nodeid(attempt: Attempt) -> str:
+def nodeid(attempt: Attempt) -> str:
     """The test as pytest names it, which is how samples of the log name it: its file, its classes, its name."""
     if not attempt.test.classname:  # a file that could not be collected
         return attempt.file
