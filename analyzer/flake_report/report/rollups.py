@@ -17,8 +17,8 @@ SHOWN = 3
 FEW = 5
 """Jobs with a failure below which an interval is too narrow: it rests on one or two things that happened."""
 
-LEVELS = (Level.QUEUE, Level.STEP, Level.OWNER, Level.FILE)
-"""Levels in the order in which they are shown; tests have lines of their own."""
+LEVELS = (Level.QUEUE, Level.STEP, Level.OWNER)
+"""Levels in the order in which they are shown unasked; files and tests come with everything else."""
 
 
 def to_json(rollup: RollUp) -> dict[str, object]:
@@ -45,7 +45,7 @@ def to_text(rollups: Sequence[RollUp], *, everything: bool) -> Iterator[Renderab
     failing = [rollup for rollup in rollups if rollup.own.hits]
     shown = [
         rollup
-        for level in LEVELS
+        for level in ((*LEVELS, Level.FILE, Level.TEST) if everything else LEVELS)
         for rollup in [each for each in failing if each.level is level][: None if everything else SHOWN]
     ]
     if not shown:

@@ -140,11 +140,14 @@ class Counting:
         )
         return digest(map(statement, statements), jobs)
 
-    def answer(self, name: str, kinds: Sequence[str]) -> pa.Table:
-        """What the statement of this name says of the selected jobs; it reads `builds`, `jobs` and these kinds."""
+    def answer(self, name: str, kinds: Sequence[str], test: str | None = None) -> pa.Table:
+        """What the statement of this name says of the selected jobs; it reads `builds`, `jobs` and these kinds.
+
+        `test` narrows statements that ask for one in the attempts `a`.
+        """
         for kind in kinds:
             self._show(kind, kind)
-        return self._engine.answer(statement(name))
+        return self._engine.answer(statement(name, test=_asked("a", test)))
 
     def table(self, kind: str) -> Any:
         """One of the tables that people see; of each job and each build the rows of its last committed ingest."""

@@ -104,13 +104,14 @@ class Store:
             return Window(_since(counting, query), query.until, query.branch)
 
     def answer(self, name: str, kinds: Sequence[str], query: Query) -> pa.Table:
-        """What one of the statements in `sql` says of the jobs that the query selects, whatever their tests.
+        """What one of the statements in `sql` says of the jobs that the query selects.
 
+        Most ask for no test: then it is of all tests, whatever the query says of them.
         `kinds` are the tables that it reads beside `builds` and `jobs`; what a row of the answer means stands in it.
         """
         with self._counting() as counting:
             counting.select(query, _since(counting, query))
-            return counting.answer(name, kinds)
+            return counting.answer(name, kinds, query.test)
 
     def table(self, name: str) -> duckdb.DuckDBPyRelation:
         """One of `builds, jobs, attempts, matches, memory, engines`: rows that count, columns as in `layout`.
