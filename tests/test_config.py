@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from flake_report.config import SETTINGS, parse_config, share, span
 from flake_report.errors import FlakeReportError
-from flake_report.model.config import Config, QueueConfig
+from flake_report.model.config import Config, OwnersConfig, QueueConfig
 from flake_report.model.evidence import LogMode
 
 FULL = """
@@ -35,6 +35,12 @@ budget = "0.2%"
 [queues.gpu_4_queue]
 gpus = 4
 price_per_hour = 4.602
+gpu_type = "H100"
+
+[owners]
+PATTERN = "@anybody"
+codeowners = "docs/CODEOWNERS"
+"v1.kv*" = "@kv"
 """
 
 
@@ -59,7 +65,8 @@ def test_every_setting_can_be_given() -> None:
     assert (collect.branch, collect.since, collect.budget) == ("main", timedelta(hours=36), 0.5)
     assert config.store.path == "s3-less/store"
     assert (config.rates.branch, config.rates.since, config.rates.budget) == ("release/*", timedelta(weeks=4), 0.002)
-    assert config.queues == {"gpu_4_queue": QueueConfig(gpus=4, price_per_hour=4.602)}
+    assert config.queues == {"gpu_4_queue": QueueConfig(4, 4.602, "H100")}
+    assert config.owners == OwnersConfig({"PATTERN": "@anybody", "v1.kv*": "@kv"}, "docs/CODEOWNERS")
     given_keys = re.findall(r"^(\w+) =", FULL, re.MULTILINE)
     assert given_keys == [setting.key for setting in SETTINGS]
 
@@ -68,9 +75,10 @@ def test_the_table_of_settings_is_the_configuration() -> None:
     fields = {
         (section.name, field.name)
         for section in dataclasses.fields(Config)
-        if section.name != "queues"
+        if section.name not in {"queues", "owners"}
         for field in dataclasses.fields(getattr(Config(), section.name))
     } | {("queues.NAME", field.name) for field in dataclasses.fields(QueueConfig)}
+    fields |= {("owners", "PATTERN"), ("owners", "codeowners")}
     assert {(setting.section, setting.key) for setting in SETTINGS} == fields
 
 
@@ -102,6 +110,9 @@ def test_each_setting_says_what_it_is_for() -> None:
         ('[collect]\nbudget = "0%"', "[collect] budget takes a share such as \"80%\", not '0%'"),
         ("[collect]\nbudget = 0.8", '[collect] budget takes a share such as "80%", not 0.8'),
         ('[collect]\ntoken = "x"', "[collect] token is unknown; the nearest is logs"),
+        ("owners = 3", "[owners] must be a table, not 3"),
+        ("[owners]\na = 3", "[owners] 'a' takes the owner's name as text, not 3"),
+        ("[owners]\ncodeowners = 3", "[owners] codeowners takes text, not 3"),
         ("[rates]\nsince = 4", '[rates] since takes a span such as "36h", "14d", "4w", not 4'),
     ],
 )

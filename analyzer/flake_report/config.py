@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from .errors import FlakeReportError
-from .model.config import CollectConfig, Config, QueueConfig, RatesConfig, StoreConfig
+from .model.config import CollectConfig, Config, OwnersConfig, QueueConfig, RatesConfig, StoreConfig
 from .model.evidence import LogMode
 
 _LONGEST_SPAN = timedelta(days=3660)
@@ -112,6 +112,11 @@ SETTINGS = (
     Setting(
         "queues.NAME", "price_per_hour", "a number", "no price", "Of one agent, all its GPUs; any currency.", _price
     ),
+    Setting("queues.NAME", "gpu_type", "text", "unknown", "The kind of GPU, such as L4: joins queues in rates.", _text),
+    Setting(
+        "owners", "PATTERN", "text", "nobody", "Owner of the tests, or test files, that match; the last counts.", _text
+    ),
+    Setting("owners", "codeowners", "text", "where GitHub looks", "The CODEOWNERS file for all other tests.", _text),
 )
 """Every setting there is; the README's table is tested against this."""
 
@@ -134,9 +139,10 @@ def parse_config(text: str, name: str) -> Config:
     except tomllib.TOMLDecodeError as error:
         raise FlakeReportError(f"{name}: is no TOML: {error}; mend that place") from error
     mistakes: list[str] = []
-    plain = [section for section in _SECTIONS if not section.endswith(_NAMED)]
+    plain = [section for section in _SECTIONS if not section.endswith(_NAMED) and section != "owners"]
     values = {section: _section(section, tables.get(section, {}), mistakes) for section in plain}
     queues = _named("queues.NAME", tables.get("queues", {}), mistakes)
+    owners = _owners(tables.get("owners", {}), mistakes)
     for section, table in tables.items():
         if section not in _TABLES:
             shown = f"[{section}]" if isinstance(table, Mapping) else section
@@ -148,7 +154,22 @@ def parse_config(text: str, name: str) -> Config:
         store=StoreConfig(**values["store"]),
         rates=RatesConfig(**values["rates"]),
         queues={name: QueueConfig(**given) for name, given in queues.items()},
+        owners=owners,
     )
+
+
+def _owners(table: object, mistakes: list[str]) -> OwnersConfig:
+    """Every key but one is a pattern for tests: no name is unknown here."""
+    given = dict(table) if isinstance(table, Mapping) else table
+    codeowners = given.pop("codeowners", None) if isinstance(given, dict) else None
+    known = _section("owners", {} if codeowners is None else {"codeowners": codeowners}, mistakes)
+    if not isinstance(given, dict):
+        mistakes.append(f"[owners] must be a table, not {table!r}")
+        return OwnersConfig()
+    for pattern, owner in given.items():
+        if not isinstance(owner, str) or not owner.strip():
+            mistakes.append(f"[owners] {pattern!r} takes the owner's name as text, not {owner!r}")
+    return OwnersConfig(given, known.get("codeowners"))
 
 
 def _named(section: str, tables: object, mistakes: list[str]) -> dict[str, dict[str, Any]]:

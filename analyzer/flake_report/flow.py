@@ -5,6 +5,7 @@ This module joins the stages; `understand` is its middle, the reading of one job
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, TypeAlias
@@ -23,6 +24,7 @@ from .understand import read, read_log, signature_table, versions_with
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import date
 
     from flake_report.classify.signatures import SignatureTable
     from flake_report.collect.collector import Collection
@@ -30,11 +32,17 @@ if TYPE_CHECKING:
     from flake_report.collect.tally import Progress
     from flake_report.model.config import QueueConfig
     from flake_report.model.cost import Cost
+    from flake_report.model.machines import PlaceRate
     from flake_report.model.memory import MemoryReport, Tuning
     from flake_report.model.memory_event import MemoryArchive
+    from flake_report.model.quarantine import Decided, Quarantine
     from flake_report.model.query import Query
+    from flake_report.model.rate import Fleet, Run, Variant
     from flake_report.model.record import IngestCounts, JobRecord, Versions
+    from flake_report.model.story import Stories, ToldAttempt
     from flake_report.rate.cost import Excuses
+    from flake_report.rate.machines import Troubles
+    from flake_report.rate.owners import Ownership
     from flake_report.store import Store
 
 HEAD = 1 << 14
@@ -47,12 +55,14 @@ __all__ = [
     "job_logs",
     "memory_archive",
     "open_store",
+    "ownership",
     "parse",
     "read",
     "recalled",
     "show",
     "signature_table",
     "upgrade_store",
+    "why",
 ]
 
 
@@ -200,27 +210,98 @@ def _read_before(store: Store, versions: Versions) -> frozenset[Told]:
     return frozenset((job, mode, states.get(tuple(place), ""), retry_of) for job, mode, *place, retry_of in jobs)
 
 
-def show(store: str, query: Query, *, budget: float, queues: Mapping[str, QueueConfig] | None = None) -> FlakeReport:
+def show(
+    store: str,
+    query: Query,
+    *,
+    budget: float,
+    queues: Mapping[str, QueueConfig] | None = None,
+    ownership: Ownership | None = None,
+) -> FlakeReport:
     """The state of the part of a history that the query names; `budget` is the rate that a test may have.
 
-    `queues` say what an agent of each has and costs.
+    `queues` say what an agent of each has and costs, `ownership` who owns which test.
     """
+    from flake_report.rate import incidents
+    from flake_report.rate.comparisons import comparisons
     from flake_report.rate.cost import Excuses
+    from flake_report.rate.machines import Troubles, own_troubles
+    from flake_report.rate.owners import owners
     from flake_report.rate.rates import flake_rates
+    from flake_report.rate.rollups import roll_ups
+    from flake_report.rate.segments import parted
     from flake_report.store import Store
+    from flake_report.store.incidents import struck
 
     opened = Store.open(store)
     fleet = opened.fleet(query)
-    tests = flake_rates(fleet, budget)
+    named = owners(fleet.histories, ownership) if ownership else {}
+    parts = parted(fleet)
+    rated = flake_rates(fleet, budget, parts)
+    tests = tuple(replace(test, owner=named.get(test.variant.test, "")) for test in rated)
+    segments = {test.variant: test.segments for test in tests}
+    memory = _memory(opened, query, budget)
+    victims = struck(opened, query)
+    troubles = Troubles(own_troubles(fleet, segments), {one.job for one in victims})
+    found = incidents.of_tests(incidents.incidents(victims, fleet.builds, memory.culprits), query.test)
     return FlakeReport(
         window=opened.window(query),
         tests=tests,
         health=opened.health(query),
         budget=budget,
         builds=fleet.builds,
-        memory=_memory(opened, query, budget),
+        rollups=roll_ups(fleet, parts, named),
+        incidents=found,
+        incident_kinds=incidents.kinds(found, fleet.builds),
+        comparisons=comparisons(fleet, segments),
+        agents=_places(opened, query, fleet, troubles, queues or {}),
+        owners=named,
+        memory=memory,
         cost=_cost(opened, query, Excuses(fleet.histories, tests), queues or {}),
     )
+
+
+def why(store: str, query: Query, *, budget: float) -> Stories:
+    """The evidence behind the verdict on each variant of the test that the query names, worst first."""
+    from flake_report.model.story import Stories, Story
+    from flake_report.rate.rates import flake_rates
+    from flake_report.store import Store
+    from flake_report.store.evidence import told_attempts
+
+    opened = Store.open(store)
+    fleet = opened.fleet(query)
+    histories = {history.variant: history for history in fleet.histories}
+    attempts: dict[Variant, list[ToldAttempt]] = defaultdict(list)
+    for attempt in told_attempts(opened, query):
+        attempts[attempt.variant].append(attempt)
+    stories = tuple(
+        Story(rate, histories[rate.variant], tuple(attempts[rate.variant])) for rate in flake_rates(fleet, budget)
+    )
+    return Stories(query.test or "", budget, fleet.builds, stories)
+
+
+def ownership(tests: Mapping[str, str], codeowners: tuple[str, str] | None, warn: Warn) -> Ownership:
+    """Who owns which test: patterns of the settings, and the name and text of a CODEOWNERS file."""
+    from flake_report.rate.codeowners import parse_codeowners
+    from flake_report.rate.owners import Ownership
+
+    if codeowners is None:
+        return Ownership(tests)
+    name, text = codeowners
+    rules, warnings = parse_codeowners(text, name)
+    for warning in warnings:
+        warn(warning)
+    return Ownership(tests, rules)
+
+
+def _places(
+    opened: Store, query: Query, fleet: Fleet, troubles: Troubles, queues: Mapping[str, QueueConfig]
+) -> tuple[PlaceRate, ...]:
+    from flake_report.rate.machines import place_rates
+    from flake_report.store.machines import elsewhere, job_places
+
+    gpus = {name: queue.gpu_type for name, queue in queues.items() if queue.gpu_type}
+    return place_rates(job_places(opened, query), troubles, fleet.builds, gpus, elsewhere(opened, query))
 
 
 def _memory(opened: Store, query: Query, budget: float) -> MemoryReport:
@@ -247,6 +328,32 @@ def _cost(opened: Store, query: Query, excuses: Excuses, queues: Mapping[str, Qu
     from flake_report.store.cost import job_failures, spent_jobs
 
     return cost(spent_jobs(opened, query), job_failures(opened, query), excuses, queues)
+
+
+def quarantine(
+    store: str,
+    query: Query,
+    report: FlakeReport,
+    old: tuple[str, bytes] | None,
+    *,
+    today: date,
+    days: int,
+    renew: bool,
+) -> tuple[Quarantine, tuple[Decided, ...]]:
+    """The quarantine list made anew from a report on the same part of the store; `old` is its file's name and bytes."""
+    from flake_report.model.quarantine import Quarantine
+    from flake_report.parse.quarantine import read_quarantine
+    from flake_report.rate.quarantine import Terms, update
+    from flake_report.report.links import job_url
+    from flake_report.store import Store
+
+    def link(run: Run) -> str:
+        build = report.builds[run.order]
+        return job_url(build, run.job) or f"build {build.key}"
+
+    known = read_quarantine(old[1], old[0]) if old else Quarantine()
+    terms = Terms(today=today, days=days, owners=report.owners, link=link, renew=renew)
+    return update(known, Store.open(store).histories(query), report.tests, terms)
 
 
 def tune(store: str, query: Query, *, budget: float, tried: Sequence[float] = ()) -> tuple[Tuning, ...]:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from flake_report import flow
 from flake_report.collect.storage import LocalFolder
 from flake_report.report.files import FILES
 
@@ -25,7 +24,7 @@ def command(folder: str, form: str, **arguments: object) -> int:
     flake-report export report/ --since 4w
     """
     where = HistoryArguments.from_click(arguments)
-    report = flow.show(where.store, where.query, budget=where.budget, queues=where.queues)
+    report = where.report()
     rendered = {name: render(report) for name, render in FILES.items()}
     target = LocalFolder(Path(folder))
     for name, data in rendered.items():

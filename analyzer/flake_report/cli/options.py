@@ -11,10 +11,14 @@ from typing import Any, TypeVar
 
 import click
 
+from flake_report import flow
 from flake_report.config import parse_config, span
 from flake_report.errors import FlakeReportError
-from flake_report.model.config import Config, QueueConfig
+from flake_report.model.config import Config, OwnersConfig, QueueConfig
 from flake_report.model.query import Query
+from flake_report.model.report import FlakeReport
+
+from .terminal import warn
 
 CONFIG_FILE = "flake-report.toml"
 
@@ -65,6 +69,7 @@ class HistoryArguments:
     query: Query
     budget: float
     queues: Mapping[str, QueueConfig]
+    owners: OwnersConfig
 
     @classmethod
     def from_click(cls, arguments: Mapping[str, Any]) -> HistoryArguments:
@@ -77,7 +82,25 @@ class HistoryArguments:
             queue=arguments["queue"],
             test=arguments["test"],
         )
-        return cls(arguments["store"] or config.store.path, query, config.rates.budget, config.queues)
+        store = arguments["store"] or config.store.path
+        return cls(store, query, config.rates.budget, config.queues, config.owners)
+
+    def report(self) -> FlakeReport:
+        """The state of that part. What is not read of a CODEOWNERS file is said on standard error."""
+        owners = flow.ownership(self.owners.tests, _codeowners(self.owners.codeowners), warn)
+        return flow.show(self.store, self.query, budget=self.budget, queues=self.queues, ownership=owners)
+
+
+CODEOWNERS = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS", ".gitlab/CODEOWNERS")
+"""Where the forges look for it, from the repository's root; the first that exists counts."""
+
+
+def _codeowners(named: str | None) -> tuple[str, str] | None:
+    """Name and text of the CODEOWNERS file: the one that the settings name, else the working folder's."""
+    if named is not None:
+        return named, read_text(named)
+    found = next((name for name in CODEOWNERS if Path(name).is_file()), None)
+    return (found, read_text(found)) if found else None
 
 
 def history_options(command: _Decorated) -> _Decorated:

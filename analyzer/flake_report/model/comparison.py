@@ -42,13 +42,3 @@ class Comparisons:
     before: int = 0
     pooled: bool = False
     icc: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class AgentRate:
-    """One agent host beside the others of its pool."""
-
-    agent: str
-    queue: str
-    own: Interval
-    p_value: float

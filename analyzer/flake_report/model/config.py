@@ -48,11 +48,24 @@ class RatesConfig:
 class QueueConfig:
     """`[queues.NAME]`: what an agent of this queue has and costs; no price where None.
 
-    `price_per_hour` is for an agent with all its GPUs, in whatever currency.
+    `price_per_hour` is for an agent with all its GPUs, in whatever currency. `gpu_type` is the kind of GPU, empty
+    when unknown.
     """
 
     gpus: int = 1
     price_per_hour: float | None = None
+    gpu_type: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnersConfig:
+    """`[owners]`: patterns for tests with their owner, in the order of the file; the last that matches decides.
+
+    `codeowners` is the CODEOWNERS file for all other tests; None looks in the places where GitHub does.
+    """
+
+    tests: Mapping[str, str] = field(default_factory=dict)
+    codeowners: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,3 +76,4 @@ class Config:
     store: StoreConfig = field(default_factory=StoreConfig)
     rates: RatesConfig = field(default_factory=RatesConfig)
     queues: Mapping[str, QueueConfig] = field(default_factory=dict)
+    owners: OwnersConfig = field(default_factory=OwnersConfig)

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from .comparison import AgentRate, Comparisons
+from .comparison import Comparisons
 from .cost import Cost
 from .evidence import Build
-from .incident import Incident
+from .incident import Incident, IncidentKind
+from .machines import PlaceRate
 from .memory import MemoryReport
 from .rate import FlakeRate, RollUp
 from .results import TestId
@@ -45,7 +46,9 @@ class FlakeReport:
     """The state of a history: one row a variant, worst first.
 
     `budget` is the rate that a test may have; `builds` are what every `order` points to. `owners` names the owner of
-    each test that has one. `memory` is what there is to say of GPU memory, `cost` what was lost without a regression.
+    each test that has one. `incidents` come newest first, `incident_kinds` are the same over builds; `agents` are rates
+    of the places where jobs ran. `memory` is what there is to say of GPU memory, `cost` what was lost without a
+    regression.
     """
 
     window: Window
@@ -55,8 +58,9 @@ class FlakeReport:
     builds: tuple[Build, ...] = ()
     rollups: tuple[RollUp, ...] = ()
     incidents: tuple[Incident, ...] = ()
+    incident_kinds: tuple[IncidentKind, ...] = ()
     comparisons: Comparisons = field(default_factory=Comparisons)
-    agents: tuple[AgentRate, ...] = ()
+    agents: tuple[PlaceRate, ...] = ()
     owners: Mapping[TestId, str] = field(default_factory=dict)
     memory: MemoryReport = field(default_factory=MemoryReport)
     cost: Cost | None = None

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from flake_report.model.evidence import Build
-from flake_report.model.rate import FlakeRate, RollUp
+from flake_report.model.rate import FlakeRate
 from flake_report.model.report import FlakeReport
 from flake_report.model.verdict import Breakage
 
-from . import memory
+from . import incidents, machines, memory, rollups, weekly
 from .links import build_url, job_url
 from .words import stamp
 
@@ -16,7 +16,7 @@ COLUMNS = (
     "runs", "own_runs", "first_failures", "rate", "low", "high", "rank_low", "over_budget", "flaky_runs",
     "retried", "retried_in_session", "retried_automatic", "retried_manual",
     "recovered", "recovery_rate", "recovery_low", "recovery_high",
-    "victim_runs", "env_rate", "env_low", "env_high", "signature", "trend", "breakages",
+    "victim_runs", "env_rate", "env_low", "env_high", "signature", "owner", "trend", "breakages",
 )  # fmt: skip
 """The stable columns of a test's row, in order."""
 
@@ -37,7 +37,7 @@ def row(test: FlakeRate) -> dict[str, object]:
         environment.n, own.n, own.hits, own.rate, own.low, own.high, test.rank_low, test.over_budget, test.flaky_runs,
         retried.total, retried.session, retried.automatic, retried.manual,
         recovery.hits, recovery.rate, recovery.low, recovery.high,
-        environment.hits, environment.rate, environment.low, environment.high, test.signature,
+        environment.hits, environment.rate, environment.low, environment.high, test.signature, test.owner,
         [
             {"week": week.week, "runs": week.runs, "first_failures": week.first_failures, "victims": week.victims}
             for week in test.trend
@@ -72,24 +72,6 @@ def build_row(build: Build) -> dict[str, str | None]:
     return {"build": build.key, "commit": build.commit, "url": build_url(build)}
 
 
-def rollup_row(rollup: RollUp) -> dict[str, object]:
-    """One roll-up: the interval rests on `effective` runs, not on all of them."""
-    own = rollup.own
-    return {
-        "level": rollup.level.value,
-        "name": rollup.name,
-        "variants": rollup.variants,
-        "own_runs": own.n,
-        "first_failures": own.hits,
-        "rate": own.rate,
-        "low": own.low,
-        "high": own.high,
-        "jobs": rollup.jobs,
-        "design_effect": rollup.design_effect,
-        "effective": rollup.effective,
-    }
-
-
 def to_json(report: FlakeReport) -> dict[str, object]:
     """The stable keys of `show --format json` and of `report.json`."""
     window, health = report.window, report.health
@@ -97,7 +79,11 @@ def to_json(report: FlakeReport) -> dict[str, object]:
         "window": {"since": stamp(window.since), "until": stamp(window.until), "branch": window.branch},
         "budget": report.budget,
         "tests": [row(test) for test in report.tests],
-        "rollups": [rollup_row(rollup) for rollup in report.rollups],
+        "rollups": [rollups.to_json(rollup) for rollup in report.rollups],
+        "comparisons": weekly.to_json(report.comparisons),
+        "incidents": [incidents.to_json(incident) for incident in report.incidents],
+        "incident_kinds": [incidents.kind_to_json(kind) for kind in report.incident_kinds],
+        "agents": [machines.to_json(rate) for rate in report.agents],
         "health": {
             "builds": health.builds,
             "jobs": health.jobs,

@@ -13,7 +13,7 @@ from flake_report.model.rate import FlakeRate, Interval, Variant
 from flake_report.model.report import FlakeReport, Health, Window
 from flake_report.model.verdict import TestVerdict
 
-from . import memory
+from . import incidents, machines, memory, rollups, weekly
 from .words import one_line, plural
 
 SHOWN = 20
@@ -52,7 +52,11 @@ def to_text(report: FlakeReport, *, everything: bool = False) -> Iterator[Render
         yield Text()
     if not everything and len(failing) > SHOWN:
         yield Text(f"… {len(failing) - SHOWN:,} more that failed; --all shows every test", style="dim")
+    yield from rollups.to_text(report.rollups, everything=everything)
+    yield from weekly.to_text(report.comparisons, everything=everything)
+    yield from incidents.to_text(report.incidents, report.incident_kinds, everything=everything)
     yield from memory.to_text(report, everything=everything)
+    yield from machines.to_text(report.agents, everything=everything)
     yield verdict_line(report)
     yield Text(health_line(report.health), style="dim")
 
