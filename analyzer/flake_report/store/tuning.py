@@ -9,7 +9,7 @@ from flake_report.model.query import Query, label, of_test
 
 from .store import Store
 
-_REFUSED, _UP = "free memory", "started"
+REFUSED, UP = "free memory", "started"
 """The outcomes of an engine that was not let in for want of free memory, and of one that came up; contract with parse:
 any other outcome is of an engine that was let in and stopped later."""
 
@@ -37,8 +37,8 @@ def _start(row: dict[str, Any]) -> Start:
         job=row["job"],
         created_at=row["created_at"],
         utilization=row["utilization"],
-        refused=row["outcome"] == _REFUSED,
-        up=row["outcome"] == _UP,
+        refused=row["outcome"] == REFUSED,
+        up=row["outcome"] == UP,
         free=row["free"],
         total=row["total"],
         requested=row["requested"],

@@ -1,0 +1,129 @@
+"""What the store tells of the order of tests, and of memory around them, in jobs with an incident."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from flake_report.model.evidence import JobState
+from flake_report.model.memory import GIB, Place, TestOrder, TracePoint
+from flake_report.model.query import Query
+from flake_report.model.record import MemorySample, SampleMoment
+from flake_report.model.results import Outcome
+from flake_report.rate.leftovers import polluter
+from flake_report.store.order import orders, traces
+
+PLACE = Place("unit", "gpu_1", "pytest v1")
+
+
+@pytest.fixture
+def ran(make):
+    """`ran(1, "abV")`: build 1 with tests a, b and the victim v, in this order; `S` is a skipped test."""
+
+    def record(number, spelled, *, job=None, process=None, memory=(), **fields):
+        outcomes = {"V": Outcome.FAILED, "S": Outcome.SKIPPED}
+        attempts = [
+            make.attempt(
+                mark.lower(),
+                outcomes.get(mark, Outcome.PASSED),
+                blame="gpu-memory" if mark == "V" else "",
+                session_key=PLACE.session,
+                **(process or {}),
+            )
+            for mark in spelled
+        ]
+        return make.record(make.build(number), make.job(job or f"j{number}", **fields), *attempts, memory=tuple(memory))
+
+    return record
+
+
+def named(name: str) -> str:
+    return f"v1.test_x::{name}"
+
+
+def spelled(order: TestOrder) -> str:
+    names = [one.removeprefix("v1.test_x::") for one in order.tests]
+    return "".join(name.upper() if named(name) in order.victims else name for name in names)
+
+
+def test_tests_come_in_the_order_of_their_process_for_places_with_an_incident(store, ran):
+    store.ingest([ran(1, "abv"), ran(2, "bSaV"), ran(3, "ab", step="quiet")])
+    found = orders(store, Query())
+    assert [spelled(order) for order in found] == ["abv", "baV"]
+    assert {order.place for order in found} == {PLACE}
+    assert found[1].passed == {named("a"), named("b")}
+
+
+def test_the_recorder_s_word_on_the_order_beats_the_order_of_the_report(store, make):
+    names = [("v", 2, Outcome.FAILED), ("a", 1, Outcome.PASSED), ("b", 0, Outcome.PASSED)]
+    attempts = [
+        make.attempt(name, outcome, position=at, blame="gpu-memory" if outcome.bad else "")
+        for name, at, outcome in names
+    ]
+    store.ingest([make.record(make.build(), make.job(), *attempts)])
+    assert [spelled(order) for order in orders(store, Query())] == ["baV"]
+
+
+def test_processes_of_a_job_stand_apart(store, make):
+    attempts = [
+        make.attempt("a", worker="gw0", pid=7),
+        make.attempt("v", Outcome.FAILED, blame="gpu-memory", worker="gw1", pid=8),
+        make.attempt("b", worker="gw1", pid=8),
+    ]
+    store.ingest([make.record(make.build(), make.job(), *attempts)])
+    assert sorted(spelled(order) for order in orders(store, Query())) == ["Vb", "a"]
+
+
+def test_a_test_that_ran_again_stands_where_it_first_ran(store, make):
+    again = [make.attempt("v", Outcome.FAILED, blame="gpu-memory"), make.attempt("b"), make.attempt("v", number=1)]
+    store.ingest([make.record(make.build(), make.job(), *again)])
+    (order,) = orders(store, Query())
+    assert spelled(order) == "Vb"
+    assert named("v") in order.passed
+
+
+def test_jobs_that_died_tell_nothing_unless_they_met_the_incident(store, ran):
+    died = {"exit_status": -1, "state": JobState.FAILED}
+    store.ingest([ran(1, "aV", **died), ran(2, "av", **died), ran(3, "av")])
+    assert [spelled(order) for order in orders(store, Query())] == ["aV", "av"]
+    assert [order.job for order in orders(store, Query())] == ["j1", "j3"]
+
+
+def test_the_query_limits_the_builds(store, ran):
+    store.ingest([ran(1, "aV"), ran(2, "bV")])
+    assert [spelled(order) for order in orders(store, Query(since=timedelta(hours=1)))] == ["bV"]
+    assert orders(store, Query(step="other")) == ()
+
+
+def sample(make, minutes, when, name, gib, **fields):
+    given = {"device": "cuda:0", "total": 22 * GIB, "free": None if gib is None else (22 - gib) * GIB}
+    at = make.monday + timedelta(minutes=minutes)
+    return MemorySample(at, when=when, test=f"v1/test_x.py::{name}", **{**given, **fields})
+
+
+def test_samples_come_by_device_and_time_and_name_who_left_the_memory(store, ran, make):
+    before, after = SampleMoment.BEFORE, SampleMoment.AFTER
+    memory = [
+        sample(make, 4, before, "v", 12),
+        sample(make, 1, after, "a", 12),
+        sample(make, 0, before, "a", 1),
+        sample(make, 1, before, "b", 12),
+        sample(make, 2, after, "b", None, used=12 * GIB),
+        sample(make, 0, before, "a", 0, device="cuda:1"),
+        sample(make, 0, SampleMoment.JOB_START, "a", 5),
+        sample(make, 3, after, "c", None),
+    ]
+    store.ingest([ran(1, "abV", memory=memory), ran(2, "ab", memory=memory)])
+    first, second = traces(store, Query())
+    assert (first.job, first.device, second.device) == ("j1", "cuda:0", "cuda:1")
+    assert first.points == (
+        TracePoint(named("a"), before=True, used=GIB),
+        TracePoint(named("a"), before=False, used=12 * GIB),
+        TracePoint(named("b"), before=True, used=12 * GIB),
+        TracePoint(named("b"), before=False, used=12 * GIB),
+        TracePoint(named("v"), before=True, used=12 * GIB),
+    )
+    left = polluter([first, second], orders(store, Query())[0].victims)
+    assert left is not None
+    assert (left.tests, left.size) == ((named("a"),), 11 * GIB)
