@@ -88,7 +88,7 @@ def test_the_same_free_value_build_after_build_is_a_co_tenant(kind: DiagnosisKin
     assert told.diagnosis.kind is DiagnosisKind.CO_TENANT
     # 22.05 - 16.56 = 5.49
     assert told.diagnosis.sentence == (
-        "held by a co-tenant: in every build since 101 (2 before this one) exactly 16.56 GiB was free, so 5.49 GiB is "
+        "held by a co-tenant: in every build since 101 (2 others) exactly 16.56 GiB was free, so 5.49 GiB is "
         "taken whatever the job does"
     )
     assert told.diagnosis.advice.startswith("0.75 is the most that would have started; ")

@@ -97,7 +97,7 @@ def _past(events: Sequence[MemoryEvent], same: Sequence[MemoryEvent]) -> MemoryP
     else:
         told = [f"in one other build, {first.build} on {first.created_at:%Y-%m-%d}"]
     if same:
-        where = f" in {equal} of them" if builds > 1 else ""
+        where = "" if builds == 1 else " in all of them" if equal == builds else f" in {equal} of them"
         told.append(f"exactly as much was free{where}, {same[-1].captures['free_gib']} GiB")
     if retries:
         near = sum(retry.same_agent for retry in retries if retry.end is RetryEnd.PASSED)
@@ -124,7 +124,7 @@ def _co_tenant(cause: Cause, known: Diagnosis, this: MemoryEvent, events: Sequen
     same = [event for event in events if same_free(event, this)]
     free, used, most = this.captures["free_gib"], used_gib(this) or 0.0, cause.largest_utilization
     says = (
-        f"{HELD}a co-tenant: in every build since {same[0].build} ({_builds(same)} before this one) exactly {free} GiB "
+        f"{HELD}a co-tenant: in every build since {same[0].build} ({_builds(same)} others) exactly {free} GiB "
         f"was free, so {used:.2f} GiB is taken whatever the job does"
     )
     advice = "look at what shares the card; until it goes, the setting must fit beside it"
