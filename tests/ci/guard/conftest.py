@@ -63,7 +63,9 @@ def bare(tmp_path: Path) -> Machine:
     """A machine without any driver, and without programs."""
     programs = tmp_path / "programs"
     programs.mkdir()
-    return Machine(tmp_path / "driver-state", {"PATH": str(programs), "PYTHONPATH": str(PLUGIN)})
+    (programs / "libnvidia-ml.so.1").write_text("found before the machine's own, and no library\n")
+    environment = {"PATH": str(programs), "LD_LIBRARY_PATH": str(programs), "PYTHONPATH": str(PLUGIN)}
+    return Machine(tmp_path / "driver-state", environment)
 
 
 @dataclass

@@ -147,6 +147,13 @@ def test_real_logs_agree(corpus):
     assert seen == 2
 
 
+def test_the_edge_lies_where_vllm_has_it():
+    """An H200 of which another process left 19747.125 MiB: vLLM 0.23 started at the first and refused the second."""
+    free = round(19747.125 * MIB)
+    assert fits(free, H200, 0.13421814835199597)
+    assert not fits(free, H200, 0.13430895941706925)
+
+
 def test_one_byte_decides():
     enough = needed(L4, 0.3)
     assert fits(enough, L4, 0.3)

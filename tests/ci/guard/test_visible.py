@@ -93,6 +93,11 @@ def test_cudas_own_variable_stands_before_the_containers():
     assert uuids(PAIR, NVIDIA_VISIBLE_DEVICES=ONE, CUDA_VISIBLE_DEVICES="1") == [TWO]
 
 
+def test_of_a_uuid_there_must_be_something_even_where_one_card_is_alone():
+    assert uuids(PAIR[:1], CUDA_VISIBLE_DEVICES="GPU-") == []
+    assert uuids(PAIR[:1], CUDA_VISIBLE_DEVICES="GPU-2") == [ONE]
+
+
 CUT = [
     Candidate(0, "GPU-a", whole=False),
     Candidate(0, "MIG-1", slice_of="GPU-a"),

@@ -156,16 +156,17 @@ done
 
 @pytest.fixture
 def smi_runner(runner, environment, tmp_path):
-    """Sessions on a machine with nvidia-smi and no bindings of the driver's library."""
+    """Sessions on a machine with nvidia-smi, whose driver's library cannot be loaded."""
     runner.python = environment("pytest 8")
     folder = tmp_path / "bin"
     folder.mkdir()
     (folder / "nvidia-smi").write_text(SMI)
     (folder / "nvidia-smi").chmod(0o755)
+    (folder / "libnvidia-ml.so.1").write_text("no library")
     (tmp_path / "gpu-state").write_text("gpu GPU-stub-0 24117248000 419430400 0\n")
     runner.extra_env = {
         "PATH": f"{folder}:{os.environ['PATH']}", "NVML_STUB_STATE": str(tmp_path / "gpu-state"),
-        "CUDA_VISIBLE_DEVICES": "0", "PYTHONPATH": f"{PLUGIN}:{STUBS}",
+        "CUDA_VISIBLE_DEVICES": "0", "PYTHONPATH": f"{PLUGIN}:{STUBS}", "LD_LIBRARY_PATH": str(folder),
     }  # fmt: skip
     return runner
 

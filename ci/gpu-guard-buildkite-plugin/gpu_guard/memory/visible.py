@@ -122,7 +122,7 @@ def _by_number(candidates: Sequence[Candidate], entry: str) -> Candidate | None:
 
 def _by_uuid(candidates: Sequence[Candidate], entry: str) -> Candidate | None:
     start = entry.upper()
-    if not start.startswith(("GPU-", "MIG-")):
+    if not start.startswith(("GPU-", "MIG-")) or len(start) == 4:  # of a uuid there must be something
         return None
     matches = [item for item in candidates if item.uuid.upper().startswith(start)]
     if len(matches) != 1:
