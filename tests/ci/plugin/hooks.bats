@@ -59,6 +59,12 @@ sourced() {
   assert_output ""
 }
 
+@test "pre-command ends as Python ends where there is no room for a file" {
+  python3_does 'exit 75'
+  TMPDIR=/nowhere sourced pre-command
+  assert_equal "$status" 75
+}
+
 @test "without python3 the job goes on, and says that it is unguarded" {
   sourced pre-command
   assert_success

@@ -45,6 +45,13 @@ def test_the_note_has_a_row_a_device_and_a_line_a_process() -> None:
     assert "on `gpu-7`" in said
     assert "| cuda:0 | 22.00 GiB | 11.00 GiB | 11.00 GiB |" in said
     assert said.endswith("\n- VLLM::EngineCor (pid 7)\n")
+    assert "neighbour" not in said
+
+
+def test_without_a_process_of_the_job_the_note_accuses_nobody() -> None:
+    said = note([Growth("cuda:0", 22 * GIB, 11 * GIB)], {}, [], ["cuda:0 is held by pid 9 x (11.00 GiB)"])
+    assert "No process of this job is seen: a container of it, or a neighbour on the card, may hold it." in said
+    assert said.endswith("\n- cuda:0 is held by pid 9 x (11.00 GiB)\n")
 
 
 @given(st.text(max_size=20))

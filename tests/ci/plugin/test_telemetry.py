@@ -47,6 +47,7 @@ def test_a_job_that_left_memory_in_use_gets_a_note_and_meta_data(agent) -> None:
     assert (told["scope"], told["context"], told["style"]) == ("job", "gpu-guard", "warning")
     assert "| cuda:0 | 22.00 GiB | 11.10 GiB | 10.90 GiB |" in told["body"]
     assert "on `an-agent`" in told["body"]
+    assert "- cuda:0 is held by 10.90 GiB by what this machine does not list" in told["body"]
     assert json.loads(agent.api.told.meta_data["gpu-guard:0a-job"]) == {"lost_bytes": {"cuda:0": round(10.9 * GIB)}}
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Optional
 
 from gpu_guard import guard, leftovers
+from gpu_guard.probe import Snapshot
 
 from . import courier
 from .growth import Growth, compare
@@ -28,15 +29,16 @@ def run(environ: Mapping[str, str]) -> None:
     state = _state(environ.get(STATE, ""))
     if state is None:
         return
-    growth = _settled(state["before"], environ)
+    growth, after = _settled(state["before"], environ)
+    lost = [device for device in growth if device.lost]
     left = [f"{one.name or 'a process'} (pid {one.pid}) outlives this job" for one in leftovers.of_job(environ)]
-    for sentence in [device.sentence() for device in growth] + left:
+    holders = after.holders() if after is not None and lost else []
+    for sentence in [device.sentence() for device in growth] + left + holders:
         say(sentence)
     if courier.present():
         _upload(Path(state["checkout"]), state["started"])
-    lost = [device for device in growth if device.lost]
     if lost and state["annotate"] and courier.present():
-        _annotate(lost, left, environ)
+        _annotate(lost, left, holders, environ)
 
 
 def _state(path: str) -> Optional[dict[str, Any]]:
@@ -49,14 +51,14 @@ def _state(path: str) -> Optional[dict[str, Any]]:
     return state
 
 
-def _settled(before: Optional[dict[str, Any]], environ: Mapping[str, str]) -> list[Growth]:
-    """The comparison, once memory came back or did not."""
+def _settled(before: Optional[dict[str, Any]], environ: Mapping[str, str]) -> tuple[list[Growth], Optional[Snapshot]]:
+    """The comparison and the snapshot that it rests on, once memory came back or did not."""
     until = time.monotonic() + SETTLE
     while True:
         after = None if before is None else guard.take(environ)
         growth = compare(before, None if after is None else after.as_data())
         if not any(device.lost for device in growth) or time.monotonic() >= until:
-            return growth
+            return growth, after
         time.sleep(_AGAIN)
 
 
@@ -80,10 +82,10 @@ def _upload(checkout: Path, started: float) -> None:
         say(failed or f"{len(taken)} files of recorded tests are uploaded")
 
 
-def _annotate(lost: list[Growth], left: list[str], environ: Mapping[str, str]) -> None:
+def _annotate(lost: list[Growth], left: list[str], holders: list[str], environ: Mapping[str, str]) -> None:
     job = environ.get("BUILDKITE_JOB_ID", "")
     for failed in (
-        courier.annotate(note(lost, environ, left), job),
+        courier.annotate(note(lost, environ, left, holders), job),
         courier.set_meta_data(f"gpu-guard:{job}", json.dumps({"lost_bytes": {each.name: each.lost for each in lost}})),
     ):
         if failed:

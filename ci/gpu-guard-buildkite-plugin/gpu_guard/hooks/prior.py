@@ -65,8 +65,11 @@ def run(environ: Mapping[str, str], target: str) -> int:
         variables.update(_recording(environ, checkout, where, variables))
     own = [name for name in environ if name in IDENTITY or (name.startswith(_OURS) and name not in (*variables, LIST))]
     variables[LIST] = " ".join([*variables, *own]) or LIST
-    variables[STATE] = _keep(options, checkout, None if decision.before is None else decision.before.as_data())
-    Path(target).write_text(exports(variables), encoding="utf-8")
+    try:
+        variables[STATE] = _keep(options, checkout, None if decision.before is None else decision.before.as_data())
+        Path(target).write_text(exports(variables), encoding="utf-8")
+    except OSError as error:
+        say(f"the settings do not reach the command: {error}")
     return 0
 
 
