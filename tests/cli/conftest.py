@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from flake_report import demo
 from flake_report.cli import main
 
 KNOWN_FAILURE = (
@@ -63,3 +64,12 @@ def results(home: Path) -> Path:
             "</testsuite></testsuites>"
         )
     return folder
+
+
+@pytest.fixture(scope="session")
+def demo_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo's history in a store; for reading only."""
+    folder = tmp_path_factory.mktemp("demo")
+    demo.write_history(folder / "archive")
+    assert main(["ingest", str(folder / "archive"), "--store", str(folder / "store")]) == 0
+    return folder / "store"
