@@ -71,7 +71,7 @@ def to_text(cost: Cost, *, shown: int = SHOWN) -> Iterator[RenderableType]:
             rows.add_row("", "", *([""] if cost.money is not None else []), f"… {len(mine) - shown:,} more")
     yield rows
     if cost.untimed:
-        yield Text(f"{plural(cost.untimed, 'job')} never said how long it ran and is left out", style="dim")
+        yield Text(f"{plural(cost.untimed, 'job')} left out: nothing says how long they ran", style="dim")
 
 
 def _money(loss: Loss, cost: Cost) -> list[str]:
