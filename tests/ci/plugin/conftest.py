@@ -166,6 +166,25 @@ def commit_all(folder: Path) -> None:
         subprocess.run(["git", *who, *command], cwd=folder, env=clean_environment(), check=True, capture_output=True)
 
 
+def says(job: subprocess.Popen[str], words: str) -> str:
+    """The job's log up to the line that holds these words; the whole log where none does."""
+    assert job.stdout is not None
+    found: list[str] = []
+    for line in job.stdout:
+        found.append(line)
+        if words in line:
+            break
+    return "".join(found)
+
+
+def rest(job: subprocess.Popen[str]) -> Job:
+    """The end of a job, and what its log had not said yet."""
+    assert job.stdout is not None
+    with job.stdout as stream:
+        log = stream.read()
+    return Job(job.wait(timeout=60), log)
+
+
 def interrupt_when(job: subprocess.Popen[str], sign: Path, how: signal.Signals) -> Job:
     """Send a signal once the job has made the file `sign`."""
     deadline = time.monotonic() + 60
