@@ -70,7 +70,7 @@ def test_few_incidents_give_no_set_and_enough_of_them_do():
     assert sum(one.probability or 0 for one in found.suspects) >= 0.95
     assert ("a", "b") in found.unseparated
     assert not {("f", "g"), ("g", "f")} & set(found.unseparated)
-    assert found.orders == 3
+    assert found.orders == 2
 
 
 def test_places_stand_apart_and_quiet_ones_are_left_out():
