@@ -1,0 +1,189 @@
+"""How fast a history is counted, in how much memory, beside DuckDB, polars and pandas on the same files.
+
+    .venv/bin/python tests/bench/make_store.py STORE --attempts 20e6
+    .venv/bin/python tests/bench/bench_store.py STORE [--samples 3] [--only NAME,...] [--polars PATH]
+
+`cold` counts everything behind `show`: runs, verdicts, streaks, of each variant. `warm` does it again, with the rollups
+that the first left; `test` and `week` are `--test X` and `--since 1w` after it; `folded` is `warm` with the histories
+made into Python's objects. The peers count less: of each variant its runs, those that failed, and those that failed and
+passed. `duckdb` asks one query, `duckdb weekly` one a week and sums up, polars streams, pandas goes week by week.
+
+Each sample is a process of its own, samples are interleaved, medians are shown; import is not counted. Processor time
+stands beside the time on the clock, as it suffers less from what else the machine does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+HEAD = """
+import json, resource, sys, time
+store = sys.argv[1]
+def done(rows):
+    used = time.process_time() - processor
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps([time.perf_counter() - started, used, peak, rows]))
+"""
+START = "started, processor = time.perf_counter(), time.process_time()\n"
+
+OURS = f"""{HEAD}
+import pyarrow
+from datetime import timedelta
+from flake_report.model.query import Query
+from flake_report.store.store import Store, _since
+from flake_report.store import histories
+query = {{query}}
+{START}
+opened = Store.open(store)
+with opened._counting() as counting:
+    counting.select(query, _since(counting, query))
+    counts = counting.histories(query.test)
+    {{more}}
+done(counts.files.num_rows)
+"""
+
+FILES = """
+from deltalake import DeltaTable
+table = DeltaTable(store)
+uris = lambda kind: [uri for uri in table.file_uris() if f"kind={kind}/" in uri]
+weeks = {}
+for uri in uris("attempts"):
+    weeks.setdefault(uri.split("week=")[1].split("/")[0], []).append(uri)
+"""
+
+RUNS = """
+SELECT a.classname, a.name, a.apart, a.session_key, j.step, j.queue, a.build,
+  count(*) FILTER (a.outcome IN ('failed', 'error', 'crashed')) AS bad,
+  count(*) FILTER (a.outcome IN ('passed', 'xfailed', 'xpassed')) AS good
+FROM read_parquet({attempts}) a JOIN jobs j ON j.ingest = a.ingest
+GROUP BY ALL
+"""
+VARIANTS = """
+SELECT classname, name, apart, session_key, step, queue, count(*) AS runs,
+  count(*) FILTER (bad > 0) AS failed, count(*) FILTER (bad > 0 AND good > 0) AS flaky
+FROM ({runs}) GROUP BY ALL
+"""
+
+DUCKDB = f"""{HEAD}
+import duckdb, pyarrow
+{START}{FILES}
+con = duckdb.connect()
+con.execute("SET preserve_insertion_order = false")
+con.execute(f"CREATE TABLE jobs AS SELECT ingest, step, queue FROM read_parquet({{uris('jobs')}})")
+if sys.argv[2] == "one":
+    query = '''{VARIANTS.replace("{runs}", RUNS)}'''.replace("{{attempts}}", str(uris("attempts")))
+    found = con.sql(query).to_arrow_table()
+else:
+    con.execute("CREATE TABLE weekly (classname TEXT, name TEXT, apart TEXT, session_key TEXT, step TEXT, queue TEXT,"
+                " runs BIGINT, failed BIGINT, flaky BIGINT)")
+    for files in weeks.values():
+        con.execute('''INSERT INTO weekly {VARIANTS.replace("{runs}", RUNS)}'''.replace("{{attempts}}", str(files)))
+    found = con.sql("SELECT classname, name, apart, session_key, step, queue, sum(runs), sum(failed), sum(flaky)"
+                    " FROM weekly GROUP BY ALL").to_arrow_table()
+done(found.num_rows)
+"""
+
+POLARS = f"""{HEAD}
+sys.path.insert(0, sys.argv[2])
+import polars as pl
+{START}{FILES}
+jobs = pl.scan_parquet(uris("jobs"), hive_partitioning=False).select("ingest", "step", "queue")
+names = ["classname", "name", "apart", "session_key"]
+rows = pl.scan_parquet(uris("attempts"), hive_partitioning=False).select(*names, "ingest", "build", "outcome")
+runs = rows.join(jobs, on="ingest").group_by(*names, "step", "queue", "build").agg(
+    bad=pl.col("outcome").is_in(["failed", "error", "crashed"]).any(),
+    good=pl.col("outcome").is_in(["passed", "xfailed", "xpassed"]).any(),
+)
+found = runs.group_by(*names, "step", "queue").agg(
+    runs=pl.len(), failed=pl.col("bad").sum(), flaky=(pl.col("bad") & pl.col("good")).sum()
+).collect(engine="streaming")
+done(found.height)
+"""
+
+PANDAS = f"""{HEAD}
+import pandas as pd
+import pyarrow.parquet as pq
+{START}{FILES}
+read = lambda files, columns: pd.concat(
+    [pq.read_table(file, columns=columns, partitioning=None).to_pandas() for file in files], ignore_index=True)
+jobs = read(uris("jobs"), ["ingest", "step", "queue"])
+names = ["classname", "name", "apart", "session_key"]
+parts = []
+for files in weeks.values():
+    rows = read(files, [*names, "ingest", "build", "outcome"]).merge(jobs, on="ingest")
+    rows["bad"] = rows.outcome.isin(["failed", "error", "crashed"])
+    rows["good"] = rows.outcome.isin(["passed", "xfailed", "xpassed"])
+    runs = rows.groupby([*names, "step", "queue", "build"], sort=False, as_index=False)[["bad", "good"]].max()
+    runs["flaky"] = runs.bad & runs.good
+    parts.append(runs.groupby([*names, "step", "queue"], sort=False, as_index=False).agg(
+        runs=("bad", "size"), failed=("bad", "sum"), flaky=("flaky", "sum")))
+found = pd.concat(parts).groupby([*names, "step", "queue"], sort=False).sum()
+done(len(found))
+"""
+
+
+def ours(query: str, more: str = "pass") -> str:
+    return OURS.format(query=query, more=more)
+
+
+TEST = "Query(test='test_fewer_blocks[4711-')"
+
+
+def programs(polars: str) -> dict[str, tuple[str, ...]]:
+    """Each method with its program and arguments. `cold` comes first: it leaves the rollups for those below."""
+    return {
+        "cold": (ours("Query()"),),
+        "warm": (ours("Query()"),),
+        "folded": (ours("Query()", "histories.fold(counts)"),),
+        "test": (ours(TEST, "histories.fold(counts)"),),
+        "week": (ours("Query(since=timedelta(weeks=1))"),),
+        "duckdb": (DUCKDB, "one"),
+        "duckdb weekly": (DUCKDB, "weekly"),
+        "polars": (POLARS, polars),
+        "pandas": (PANDAS,),
+    }
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("store")
+    parser.add_argument("--samples", type=int, default=3)
+    parser.add_argument("--only", default="", help="some of the methods, with commas between")
+    parser.add_argument("--polars", default="", help="folder in which polars is installed, where it is not importable")
+    asked = parser.parse_args()
+    chosen = {
+        name: program
+        for name, program in programs(asked.polars).items()
+        if not asked.only or name in asked.only.split(",")
+    }
+    taken: dict[str, list[list[float]]] = {name: [] for name in chosen}
+    for _ in range(asked.samples):
+        for name, (program, *arguments) in chosen.items():
+            if name == "cold":
+                shutil.rmtree(Path(asked.store) / "_rollups", ignore_errors=True)
+            command = [sys.executable, "-c", program, asked.store, *arguments]
+            ran = subprocess.run(command, capture_output=True, text=True, check=False)
+            if ran.returncode:
+                print(f"{name}: {ran.stderr.strip().splitlines()[-1]}")
+                continue
+            taken[name].append(json.loads(ran.stdout.splitlines()[-1]))
+            print(f"{name}: {taken[name][-1]}", file=sys.stderr, flush=True)
+    print(f"{'':14}{'s':>8}{'cpu s':>8}{'peak MB':>9}{'variants':>10}{'x duckdb':>10}")
+    medians = {
+        name: [statistics.median(row[at] for row in rows) for at in range(4)] for name, rows in taken.items() if rows
+    }
+    peer = min((medians[name][0] for name in ("duckdb", "duckdb weekly") if name in medians), default=0.0)
+    for name, (seconds, processor, peak, rows) in medians.items():
+        ratio = f"{seconds / peer:10.2f}" if peer else f"{'-':>10}"
+        print(f"{name:14}{seconds:8.2f}{processor:8.2f}{peak:9.0f}{rows:10,.0f}{ratio}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
