@@ -135,12 +135,15 @@ def _judge_engine(cards: Sequence[Card], want: Want, ceiling: float) -> Answer:
         return Answer(Verdict.USE, ceiling, f"{have}: it fits")
     most = min(ceiling, *(highest(card.free, card.total, count) for card in cards))
     least = max(floor, *(want.need / card.total for card in cards))
+    least = min(ceiling, math.ceil(round(least * _STEP, 6)) / _STEP)  # 0.07 is 70.00000000000001 thousandths
     if least <= most < ceiling:
         return Answer(Verdict.LOWER, most, f"{have}: lowered to {most}, {_gib(requested(worst.total, most))}")
+    own = CONTEXT
     if least < ceiling:
+        own = HEADROOM
         have += f", and {least:.3g}, the least that will do, {_gib(requested(worst.total, least))}"
-    short = needed(worst.total, least, count) - worst.free
-    return Answer(Verdict.WAIT, None, f"{have}: short by {_gib(max(short, 0))}")
+    short = max(requested(card.total, least) + own + _group(count) - card.free for card in cards)
+    return Answer(Verdict.WAIT, None, f"{have}: short by {_gib(max(short, MIB))}")
 
 
 def _starts(card: Card, utilization: float, cards: int) -> bool:
@@ -173,4 +176,4 @@ def _of(card: Card) -> str:
 
 
 def _gib(size: int) -> str:
-    return f"{size / GIB:.2f} GiB"
+    return f"{size / GIB:.2f} GiB" if size >= GIB // 100 else f"{math.ceil(size / MIB)} MiB"

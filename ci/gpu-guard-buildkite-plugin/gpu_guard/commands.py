@@ -12,7 +12,7 @@ from typing import Optional
 
 from . import guard, probe
 from .budget import GIB, Card, Want, highest, judge
-from .memory import open_meter
+from .memory import open_briefly
 from .profiles import ProfileError, load
 
 
@@ -31,7 +31,7 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--profiles-file", metavar="FILE", type=Path, help="a table of your own, in JSON")
     check.add_argument("--utilization", metavar="SHARE", type=_share)
     check.add_argument("--min-free", metavar="GIB", type=_positive, help="must be free on each card")
-    check.add_argument("--wait", metavar="SECONDS", type=float, default=0.0)
+    check.add_argument("--wait", metavar="SECONDS", type=_seconds, default=0.0)
     check.add_argument("--on-contention", choices=("refuse", "warn"), default="refuse")
     check.add_argument("--on-no-gpu", choices=("refuse", "pass"), default="refuse")
     check.add_argument("--clean-own-leftovers", action="store_true")
@@ -70,7 +70,7 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def _probe(arguments: argparse.Namespace) -> int:
-    meter = open_meter()
+    meter = open_briefly()
     try:
         snapshot = probe.take(meter)
     finally:
@@ -115,6 +115,13 @@ def _share(text: str) -> float:
     value = float(text)
     if not 0 < value <= 1:
         raise argparse.ArgumentTypeError(f"a share of the card is above 0 and at most 1, not {text}")
+    return value
+
+
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be seconds, 0 or more, not {text}")
     return value
 
 

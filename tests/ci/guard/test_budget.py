@@ -182,8 +182,26 @@ def test_each_answer_is_one_sentence_with_its_figures():
     assert said(15) == f"cuda:0 has 15.00 of 20.00 GiB free; {asks}: it fits"
     assert said(5) == f"cuda:0 has 5.00 of 20.00 GiB free; {asks}: lowered to 0.22, 4.40 GiB"
     assert said(2) == (
-        f"cuda:0 has 2.00 of 20.00 GiB free; {asks}, and 0.1, the least that will do, 2.00 GiB: short by 0.52 GiB"
+        f"cuda:0 has 2.00 of 20.00 GiB free; {asks}, and 0.1, the least that will do, 2.00 GiB: short by 0.59 GiB"
     )
+
+
+@given(cards=cards, want=wants)
+def test_what_is_short_is_what_would_have_to_come_back(cards, want):
+    answer = judge(cards, want)
+    if answer.verdict is not Verdict.WAIT:
+        return
+    amount, unit = re.search(r"short by (\S+) (GiB|MiB)$", answer.sentence).groups()
+    short = math.ceil((float(amount) + 0.006) * (GIB if unit == "GiB" else MIB))
+    if all(card.free + short <= card.total for card in cards):
+        more = [card._replace(free=card.free + short) for card in cards]
+        assert judge(more, want).verdict in (Verdict.USE, Verdict.LOWER)
+
+
+def test_a_floor_is_taken_as_it_is_written():
+    card = Card("cuda:0", round(2.1 * GIB), 20 * GIB)
+    assert judge([card], Want(0.5, 0.07)).utilization == highest(card.free, card.total) >= 0.07
+    assert "and 0.07, the least" in judge([card._replace(free=GIB)], Want(0.5, 0.07)).sentence
 
 
 def test_the_fullest_card_decides_for_all():

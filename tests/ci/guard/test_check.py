@@ -54,8 +54,8 @@ def test_a_full_card_is_contention_and_its_holders_are_told(machine, jobs):
     assert done.stdout == ""
     assert done.stderr.splitlines() == [
         (
-            "cuda:0 has 2.00 of 22.00 GiB free; 0.3 asks 6.60 GiB and 0.52 GiB for its context, and 0.159, the least "
-            "that will do, 3.50 GiB: short by 2.02 GiB"
+            "cuda:0 has 2.00 of 22.00 GiB free; 0.3 asks 6.60 GiB and 0.52 GiB for its context, and 0.16, the least "
+            "that will do, 3.52 GiB: short by 2.11 GiB"
         ),
         (
             f"cuda:0 is held by pid {pid} VLLM::EngineCore (18.00 GiB), 2.00 GiB by what this machine does not list: "
@@ -118,7 +118,8 @@ def test_it_waits_for_memory_that_comes_back(machine):
         (("--utilization", "1.5"), "a share of the card is above 0 and at most 1, not 1.5"),
         (("--utilization", "nan"), "a share of the card is above 0 and at most 1, not nan"),
         (("--min-free", "-1"), "must be above 0, not -1"),
-        (("--wait", "x"), "invalid float value: 'x'"),
+        (("--wait", "x"), "invalid _seconds value: 'x'"),
+        (("--wait", "nan"), "must be seconds, 0 or more, not nan"),
         (("--profile", "nixl-hma", "--profiles-file", "absent.json"), "absent.json: the profiles cannot be read"),
     ],
 )
