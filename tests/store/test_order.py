@@ -11,6 +11,7 @@ from flake_report.model.memory import GIB, Place, TestOrder, TracePoint
 from flake_report.model.query import Query
 from flake_report.model.record import MemorySample, SampleMoment
 from flake_report.model.results import Outcome
+from flake_report.rate.culprit import suspicions
 from flake_report.rate.leftovers import polluter
 from flake_report.store.order import orders, traces
 
@@ -88,6 +89,17 @@ def test_jobs_that_died_tell_nothing_unless_they_met_the_incident(store, ran):
     store.ingest([ran(1, "aV", **died), ran(2, "av", **died), ran(3, "av")])
     assert [spelled(order) for order in orders(store, Query())] == ["aV", "av"]
     assert [order.job for order in orders(store, Query())] == ["j1", "j3"]
+
+
+def test_of_quiet_jobs_the_newest_are_told_and_all_are_counted(store, ran):
+    store.ingest([ran(1, "aV"), *(ran(at, "av") for at in range(2, 520))])
+    found = orders(store, Query())
+    assert len(found) == 501
+    assert found[0].job == "j1"
+    assert {order.job for order in found[1:]} == {f"j{at}" for at in range(20, 520)}
+    assert {order.pool_jobs for order in found} == {519}
+    (place,) = suspicions(found)
+    assert (place.incidents, place.jobs) == (1, 519)
 
 
 def test_the_query_limits_the_builds(store, ran):

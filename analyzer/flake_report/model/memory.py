@@ -23,7 +23,8 @@ class Place:
 class TestOrder:
     """The tests of one process of one job in the order in which they started, as `classname::name`, each once.
 
-    `victims` failed for want of GPU memory, `passed` passed.
+    `victims` failed for want of GPU memory, `passed` passed. `pool_jobs` is how many jobs its step and queue had, where
+    not all of them are told; 0 where they are.
     """
 
     __test__ = False  # pytest would take the name for a test class
@@ -33,6 +34,7 @@ class TestOrder:
     tests: tuple[str, ...]
     victims: frozenset[str] = frozenset()
     passed: frozenset[str] = frozenset()
+    pool_jobs: int = 0
 
 
 @dataclass(frozen=True, slots=True)

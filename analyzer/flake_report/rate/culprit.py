@@ -50,7 +50,7 @@ def _suspicion(place: Place, orders: Sequence[TestOrder], traces: Mapping[str, l
     victim = min(failures, key=lambda test: (-failures[test], test))
     measured = [order for order in struck if sampled(traces.get(order.job, ()), order.victims)]
     left = [found for order in measured if (found := polluter(traces[order.job], order.victims))]
-    jobs = len({order.job for order in orders})
+    jobs = max(len({order.job for order in orders}), *(order.pool_jobs for order in orders))
     if left:
         suspects = _measured(left)
         return Suspicion(place, len(struck), jobs, victim, Basis.SAMPLES, suspects[0], suspects, measured=len(measured))

@@ -39,4 +39,5 @@ def _order(rows: list[dict[str, Any]]) -> TestOrder:
         tests=tuple(tests),
         victims=frozenset(test for test, row in zip(tests, rows, strict=True) if row["victim"]),
         passed=frozenset(test for test, row in zip(tests, rows, strict=True) if row["passed"]),
+        pool_jobs=first["pool_jobs"],
     )
