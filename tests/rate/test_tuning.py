@@ -115,10 +115,10 @@ def test_nothing_fits_where_nothing_is_free():
     assert tuned([start(1, 0.5, 0.0)]).fit is Fit.CLEAN
 
 
-def test_reruns_in_one_job_are_one_start():
-    found = tuned([start(1, 0.5, 10.93), start(1, 0.5, 10.90), start(1, 0.5, 10.93)])
-    assert found.starts == 1
-    assert [one.free for one in found.refusals] == [round(10.90 * GIB)]
+def test_starts_that_come_together_count_as_many():
+    apart = tuned([*(start(at, 0.5) for at in range(40)), start(50, 0.5, 10.93)])
+    together = tuned([start(39, 0.5, count=40), start(50, 0.5, 10.93)])
+    assert together == apart
 
 
 def test_cards_and_pools_stand_apart():

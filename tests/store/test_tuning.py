@@ -31,7 +31,9 @@ def stored(store, make):
 
 
 def test_a_start_is_refused_up_or_let_in(stored):
-    store = stored(engine("free memory", free=GIB, total=22 * GIB), engine(STARTED), engine("no cache blocks"))
+    stored(engine("free memory", free=GIB, total=22 * GIB))
+    stored(engine(STARTED), number=2)
+    store = stored(engine("no cache blocks"), number=3)
     found = {(start.refused, start.up): start for start in tuning.starts(store, Query())}
     assert set(found) == {(True, False), (False, True), (False, False)}
     refused = found[True, False]
@@ -64,8 +66,26 @@ def test_the_size_of_the_card_comes_from_the_job_s_samples_where_the_engine_is_s
 
 
 def test_what_an_engine_needs_is_the_sum_of_what_it_told(stored):
-    store = stored(engine(STARTED, weight=2, activation=3), engine(STARTED, weight=2, activation=3, non_torch=5, kv=7))
+    stored(engine(STARTED, 0.4, weight=2, activation=3))
+    store = stored(engine(STARTED, weight=2, activation=3, non_torch=5, kv=7), number=2)
     assert {(start.base, start.kv) for start in tuning.starts(store, Query())} == {(5, None), (10, 7)}
+
+
+def test_of_a_job_one_start_counts(stored):
+    refused = [engine("free memory", free=free * GIB, total=22 * GIB) for free in (5, 3, 4)]
+    stored(engine(STARTED), *refused)
+    store = stored(engine(STARTED, 0.3), engine(STARTED, 0.5), number=2)
+    assert [(start.job, start.free, start.utilization) for start in tuning.starts(store, Query())] == [
+        ("j1", 3 * GIB, 0.5),
+        ("", None, 0.5),
+    ]
+
+
+def test_starts_that_went_alike_come_together(stored, make):
+    for number in (1, 2, 3):
+        store = stored(engine(STARTED, kv=number * GIB), number=number)
+    (start,) = tuning.starts(store, Query())
+    assert (start.count, start.kv, start.created_at) == (3, GIB, make.build(3).created_at)
 
 
 @pytest.mark.parametrize(("asked", "found"), [("test_hma", 1), ("v1/test_x.py::test_hma[a/b]", 1), ("other", 0)])

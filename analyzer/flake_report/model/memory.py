@@ -105,10 +105,11 @@ class Suspicion:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """One start of an engine in a test: what it asked for and what it met; sizes in bytes, None where nobody says.
+    """A start of an engine in a test: what it asked for and what it met; sizes in bytes, None where nobody says.
 
-    `refused`: free memory was less than it asked for, and `free` is exact. `up`: it came up. Neither: it was let in,
-    and failed later, for other reasons.
+    One a job: reruns meet what the first one met. `refused`: free memory was less than it asked for, and `free` is
+    exact. `up`: it came up. Neither: it was let in, and failed later, for other reasons. Starts that were let in and
+    went alike come together: `count` of them, of no one build or job, `created_at` that of the newest.
     """
 
     test: str
@@ -125,6 +126,7 @@ class Start:
     base: int | None = None
     kv: int | None = None
     device: str = ""
+    count: int = 1
 
 
 @dataclass(frozen=True, slots=True)

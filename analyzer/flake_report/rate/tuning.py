@@ -62,28 +62,27 @@ def _by_card(starts: Sequence[Start]) -> tuple[list[list[Start]], int]:
     if len(sizes) <= 1:
         return [list(starts)], 0
     cards = [[one for one in starts if one.total and size[0] <= one.total <= size[-1]] for size in sizes]
-    return cards, sum(not start.total for start in starts)
+    return cards, sum(start.count for start in starts if not start.total)
 
 
 def _tuning(starts: Sequence[Start], budget: float, tried: Sequence[float], held: int | None, ignored: int) -> Tuning:
     first = starts[0]
     sizes = Counter(start.total for start in starts if start.total)
     total = max(sizes, key=lambda size: (sizes[size], size), default=0)
-    each = _one_a_job(starts)
-    refusals = tuple(_refusal(start, total) for start in each if start.refused and start.free is not None)
-    free = _distribution(each)
+    refusals = tuple(_refusal(start, total) for start in starts if start.refused and start.free is not None)
+    free = _distribution(starts)
     need = max((start.base for start in starts if start.base is not None), default=None)
     came_up = [start.utilization for start in starts if start.up]
-    newest = max(each, key=lambda start: (start.created_at, start.build))
+    newest = max(starts, key=lambda start: (start.created_at, start.build))
     fit, advised = _advice(free, refusals, budget=budget, current=newest.utilization, need=(need or 0) / (total or 1))
-    shown = {*(start.utilization for start in each), *tried, *([advised] if advised else [])}
+    shown = {*(start.utilization for start in starts), *tried, *([advised] if advised else [])}
     worst = min((refusal.free for refusal in refusals), default=0)
     return Tuning(
         test=first.test,
         place=first.place,
         total=total,
         device=next((start.device for start in starts if start.device), ""),
-        starts=len(each),
+        starts=sum(start.count for start in starts),
         refusals=refusals,
         risks=tuple(_risk(free, u, total) for u in sorted(shown, reverse=True)),
         budget=budget,
@@ -101,25 +100,16 @@ def _tuning(starts: Sequence[Start], budget: float, tried: Sequence[float], held
     )
 
 
-def _one_a_job(starts: Sequence[Start]) -> list[Start]:
-    """One start a job: reruns in a job meet what the first one met. The tightest refusal, else the largest let in."""
-    jobs: dict[str, list[Start]] = defaultdict(list)
-    for start in starts:
-        jobs[start.job].append(start)
-    chosen = []
-    for mine in jobs.values():
-        refused = [start for start in mine if start.refused and start.free is not None]
-        chosen.append(
-            min(refused, key=lambda start: start.free or 0) if refused else max(mine, key=lambda one: one.utilization)
-        )
-    return chosen
-
-
 def _distribution(starts: Sequence[Start]) -> Free:
     known = [start for start in starts if start.free is not None and start.total]
     return Free(
-        exact=[_share_free(start) for start in known],
-        at_least=[start.utilization for start in starts if not start.refused and start not in known],
+        exact=[share for start in known for share in [_share_free(start)] * start.count],
+        at_least=[
+            setting
+            for start in starts
+            if not start.refused and not (start.free is not None and start.total)
+            for setting in [start.utilization] * start.count
+        ],
     )
 
 

@@ -10,12 +10,12 @@ from flake_report.model.query import Query, label, of_test
 from .store import Store
 
 REFUSED, UP = "free memory", "started"
-"""The outcomes of an engine that was not let in for want of free memory, and of one that came up; contract with parse:
-any other outcome is of an engine that was let in and stopped later."""
+"""Outcomes as the log's reader names them: not let in for want of free memory (`engines.sql` knows it, too), and come
+up; any other is of an engine that was let in and stopped later."""
 
 
 def starts(store: Store, query: Query) -> tuple[Start, ...]:
-    """Every start of an engine that says its setting and how it went, in the tests that the query names."""
+    """Starts of engines that say their setting and how they went, one a job, in the tests that the query names."""
     rows = store.answer("engines", ("engines", "memory"), query).to_pylist()
     asked = of_test(query.test or "*")
     return tuple(_start(row) for row in rows if asked.matches(label(row["test"])))
@@ -28,21 +28,20 @@ def held(store: Store, query: Query) -> dict[tuple[str, Place], int]:
 
 
 def _start(row: dict[str, Any]) -> Start:
-    parts = [row["weight"], row["activation"], row["non_torch"]]
-    told = [part for part in parts if part is not None]
     return Start(
         test=label(row["test"]),
         place=Place(row["step"], row["queue"]),
         build=row["build"],
         job=row["job"],
-        created_at=row["created_at"],
+        created_at=row["newest"],
         utilization=row["utilization"],
-        refused=row["outcome"] == REFUSED,
+        refused=row["refused"],
         up=row["outcome"] == UP,
         free=row["free"],
         total=row["total"],
         requested=row["requested"],
-        base=sum(told) if told else None,
+        base=row["base"],
         kv=row["kv"],
         device=row["device"] or "",
+        count=row["starts"],
     )
