@@ -17,9 +17,12 @@ from .profiles import ProfileError, load
 
 
 def main(argv: Optional[Sequence[str]] = None) -> int:
-    """Run one command; 0 fine, 2 a wrong configuration, 75 not enough memory."""
+    """Run one command; 0 fine, 2 a wrong configuration, 75 not enough memory, 130 interrupted."""
     arguments = _parser().parse_args(argv)
-    status: int = arguments.run(arguments)
+    try:
+        status: int = arguments.run(arguments)
+    except KeyboardInterrupt:
+        return 130
     return status
 
 

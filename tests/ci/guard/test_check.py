@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
+import signal
 import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -250,6 +253,25 @@ def test_the_other_commands(machine, tmp_path):
     assert len(done.stderr.splitlines()) == 2
     assert machine.guard("probe", CUDA_VISIBLE_DEVICES="").returncode == 2
     assert machine.guard().returncode == 2
+
+
+def test_who_stops_waiting_gets_no_traceback(machine):
+    machine.fill(FULL)
+    command = [machine.python, "-m", "gpu_guard", "check", "--utilization", "0.3", "--wait", "60"]
+    waiting = subprocess.Popen(command, env=machine.environment, stderr=subprocess.PIPE, text=True)
+    assert waiting.stderr.readline().startswith("waiting 0 of 60 s")
+    waiting.send_signal(signal.SIGINT)
+    _, told = waiting.communicate(timeout=30)
+    assert waiting.returncode == 130
+    assert "Traceback" not in told
+
+
+def test_the_readme_names_each_command(machine):
+    names = re.findall(r"^    ([a-z]+) ", machine.guard("-h").stdout, re.MULTILINE)
+    assert names == ["check", "probe", "budget", "profiles"]
+    readme = (Path(guard.__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    (sentence,) = re.findall(r"^By hand, from this folder: (.*?)\n\n", readme, re.MULTILINE | re.DOTALL)
+    assert [name for name in names if f"`{name}`" not in sentence and f"gpu_guard {name}`" not in sentence] == []
 
 
 def test_the_check_imports_little():
