@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import groupby
-from operator import attrgetter
-from typing import TypeAlias
+from collections.abc import Sequence
+from operator import itemgetter
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from flake_report.model.rate import History, Run, RunVerdict
 
@@ -24,46 +23,45 @@ Outcome: TypeAlias = tuple[bool, bool, bool]
 _PASS: Outcome = (False, False, False)
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """One told run, or a streak of plain passes; `run` is None for a streak."""
+class Piece(NamedTuple):
+    """One told run, or a streak of plain passes; `run` is None for a streak. A tuple, for a fleet has millions."""
 
     first: int
     last: int
-    count: int
+    size: int
     outcome: Outcome = _PASS
-    failed: bool = False
     run: Run | None = None
+
+    @property
+    def failed(self) -> bool:
+        """Whether it failed on every attempt."""
+        return self.run is not None and self.run.verdict is RunVerdict.FAILED
 
 
 def pieces(history: History) -> list[Piece]:
     """The history's runs with an own attempt, in order. Victims, lost and skipped runs are none."""
-    told = [_told(run) for run in history.runs if run.verdict in OWN]
     passed = [Piece(streak.first_order, streak.last_order, streak.count) for streak in history.passes]
-    return sorted([*told, *passed], key=attrgetter("first"))
+    told = [Piece(run.order, run.order, 1, _outcome(run), run) for run in history.runs if run.verdict in OWN]
+    return sorted([*told, *passed], key=itemgetter(0)) if told else passed
 
 
-def _told(run: Run) -> Piece:
-    failed = run.verdict is RunVerdict.FAILED
-    outcome = run.first_failed, run.retried, failed and run.retried
-    return Piece(run.order, run.order, 1, outcome, failed, run)
+def _outcome(run: Run) -> Outcome:
+    return run.first_failed, run.retried, run.retried and run.verdict is RunVerdict.FAILED
 
 
-def blocks(history: Sequence[Piece]) -> list[list[Piece]]:
-    """Neighbouring pieces of one outcome together."""
-    return [list(same) for _, same in groupby(history, key=attrgetter("outcome"))]
+def counts(history: Sequence[Piece]) -> Counts:
+    """First-failed, runs, failed again, retried of each piece; (4, pieces)."""
+    runs = np.array([piece.size for piece in history], dtype=np.int64)
+    failed, retried, again = np.array([piece.outcome for piece in history], dtype=np.int64).reshape(-1, 3).T
+    return np.stack([runs * failed, runs, runs * again, runs * retried])
 
 
-def counts(parts: Sequence[Sequence[Piece]]) -> Counts:
-    """First-failed, runs, failed again, retried of each part; (4, parts)."""
-    return np.array(list(_counted(parts)), dtype=np.int64).reshape(-1, 4).T
-
-
-def _counted(parts: Sequence[Sequence[Piece]]) -> Iterator[tuple[int, int, int, int]]:
-    for part in parts:
-        runs = sum(piece.count for piece in part)
-        failed, retried, again = part[0].outcome
-        yield runs * failed, runs, runs * again, runs * retried
+def blocks(table: Counts) -> NDArray[np.int64]:
+    """The pieces with which a new outcome begins, the first among them; `table` as from `counts`."""
+    outcome = table[[0, 2, 3]] > 0
+    changes = (outcome[:, 1:] != outcome[:, :-1]).any(axis=0)
+    begins: NDArray[np.int64] = np.concatenate([[0], np.flatnonzero(changes) + 1])
+    return begins
 
 
 def order_of(history: Sequence[Piece], nth: int, pool: Sequence[int]) -> int:
@@ -73,16 +71,16 @@ def order_of(history: Sequence[Piece], nth: int, pool: Sequence[int]) -> int:
     streak's runs are taken to lie evenly among them.
     """
     for piece in history:
-        if nth < piece.count:
+        if nth < piece.size:
             return _inside(piece, nth, pool)
-        nth -= piece.count
+        nth -= piece.size
     return history[-1].last
 
 
 def _inside(piece: Piece, nth: int, pool: Sequence[int]) -> int:
-    if nth in (0, piece.count - 1):
+    if nth in (0, piece.size - 1):
         return piece.first if nth == 0 else piece.last
     low, high = bisect_left(pool, piece.first), bisect_right(pool, piece.last)
-    if high - low < piece.count:  # the pool is not told
-        return piece.first + round(nth * (piece.last - piece.first) / (piece.count - 1))
-    return pool[low + round(nth * (high - low - 1) / (piece.count - 1))]
+    if high - low < piece.size:  # the pool is not told
+        return piece.first + round(nth * (piece.last - piece.first) / (piece.size - 1))
+    return pool[low + round(nth * (high - low - 1) / (piece.size - 1))]

@@ -48,7 +48,7 @@ def tally(history: History, parts: Parted) -> Tally:
     return Tally(
         runs=passes + len(history.runs),
         victims=sum(run.victim for run in history.runs),
-        own=sum(piece.count for piece in sound),
+        own=sum(piece.size for piece in sound),
         first_failed=sum(run.first_failed for run in outside),
         retried=Retried(
             session=sum(run.retry_type is None for run in retried),

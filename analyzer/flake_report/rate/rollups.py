@@ -94,7 +94,7 @@ class _Placed:
         orders = [np.array(pool.orders) for pool in fleet.pools]
         self._sizes = [len(each) for each in orders]
         rows = [
-            (at, piece.first, piece.last, piece.count, piece.outcome[0])
+            (at, piece.first, piece.last, piece.size, piece.outcome[0])
             for at, part in enumerate(parts)
             for piece in part.sound
         ]

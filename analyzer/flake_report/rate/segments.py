@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
-from flake_report.model.rate import Fleet, History
+from flake_report.model.rate import Fleet
 from flake_report.model.verdict import Segment
 
 from .intervals import LEVEL
@@ -29,26 +30,26 @@ LEAST = 2
 
 @dataclass(frozen=True, slots=True)
 class Parted:
-    """One history's runs with an own attempt, in order, and its segments; no segment where there is no such run."""
+    """One history's runs with an own attempt, in order, and its segments; no segment where there is no such run.
+
+    Segment k holds the runs from `bounds[k]` to before `bounds[k + 1]`.
+    """
 
     runs: Sequence[Piece]
     segments: tuple[Segment, ...]
+    bounds: tuple[int, ...]
 
     @property
     def stretches(self) -> Iterator[tuple[Segment, Sequence[Piece]]]:
         """Each segment with its runs."""
-        low = 0
-        for segment in self.segments:
-            high, runs = low, 0
-            while runs < segment.runs:
-                runs += self.runs[high].count
-                high += 1
+        for segment, (low, high) in zip(self.segments, pairwise(self.bounds), strict=True):
             yield segment, self.runs[low:high]
-            low = high
 
     @property
-    def sound(self) -> list[Piece]:
+    def sound(self) -> Sequence[Piece]:
         """The runs outside breakages."""
+        if not any(segment.breakage for segment in self.segments):
+            return self.runs
         return [piece for segment, runs in self.stretches if not segment.breakage for piece in runs]
 
     @property
@@ -64,75 +65,91 @@ class Parted:
 
 def parted(fleet: Fleet) -> list[Parted]:
     """Each history in its segments."""
-    split = [pieces(history) for history in fleet.histories]
-    longest = max((sum(piece.count for piece in history) for history in split), default=0)
-    likelihood = Likelihood.up_to(longest)
-    blocked = [blocks(history) for history in split]
-    changes = change_points([counts(history) for history in blocked], likelihood)
     pools = {(pool.step, pool.queue): pool.orders for pool in fleet.pools}
-    return [
-        Parted(runs, _segments(runs, parts, points, pool=_pool(history, pools), likelihood=likelihood))
-        for history, runs, parts, points in zip(fleet.histories, split, blocked, changes, strict=True)
-    ]
+    found: dict[int, Parted] = {}
+    open_: list[_Open] = []
+    for at, history in enumerate(fleet.histories):
+        runs = pieces(history)
+        if any(piece.run for piece in runs):
+            table = counts(runs)
+            pool = pools.get((history.variant.step, history.variant.queue), ())
+            open_.append(_Open(at, runs, table, blocks(table), pool))
+        else:
+            found[at] = _passed(runs)
+    likelihood = Likelihood.up_to(max((int(one.table[1].sum()) for one in open_), default=0))
+    cuts = change_points([np.add.reduceat(one.table, one.begins, axis=1) for one in open_], likelihood)
+    for one, points in zip(open_, cuts, strict=True):
+        found[one.at] = _parted(one, [0, *one.begins[points].tolist(), len(one.runs)], likelihood)
+    return [found[at] for at in range(len(found))]
 
 
-def _pool(history: History, pools: Mapping[tuple[str, str], Sequence[int]]) -> Sequence[int]:
-    return pools.get((history.variant.step, history.variant.queue), ())
+def _passed(runs: Sequence[Piece]) -> Parted:
+    """A history that never failed: one segment."""
+    if not runs:
+        return Parted((), (), (0,))
+    total = sum(piece.size for piece in runs)
+    return Parted(runs, (Segment(runs[0].first, _last(runs), total, 0, 0, 0, 0, breakage=False),), (0, len(runs)))
 
 
-def _segments(
-    history: Sequence[Piece],
-    blocked: Sequence[Sequence[Piece]],
-    points: Sequence[int],
-    *,
-    pool: Sequence[int],
-    likelihood: Likelihood,
-) -> tuple[Segment, ...]:
-    if not history:
-        return ()
-    parts = [blocked[low:high] for low, high in pairwise([0, *points, len(blocked)])]
-    begins = [(None, None), *_positions(parts, history, pool, likelihood)]
-    return tuple(
-        _segment([piece for block in part for piece in block], *begin)
-        for part, begin in zip(parts, begins, strict=True)
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """A history with told runs, not yet cut: its place in the fleet, its counts, where its blocks begin, its pool."""
+
+    at: int
+    runs: Sequence[Piece]
+    table: Counts
+    begins: NDArray[np.int64]
+    pool: Sequence[int]
+
+
+def _parted(one: _Open, bounds: list[int], likelihood: Likelihood) -> Parted:
+    sums = np.add.reduceat(one.table, bounds[:-1], axis=1).T.tolist()
+    begins = [(None, None), *_positions(one, bounds, likelihood)]
+    segments = tuple(
+        _segment(one.runs[low:high], counted, begin)
+        for (low, high), counted, begin in zip(pairwise(bounds), sums, begins, strict=True)
     )
+    return Parted(one.runs, segments, tuple(bounds))
 
 
-def _segment(part: Sequence[Piece], earliest: int | None, latest: int | None) -> Segment:
-    runs = sum(piece.count for piece in part)
-    failed = sum(piece.failed for piece in part)
+def _segment(part: Sequence[Piece], counted: list[int], begin: tuple[int | None, int | None]) -> Segment:
+    first_failed, runs, again, retried = counted
+    failed = first_failed - retried + again  # what failed first and was not tried again failed on every attempt
     return Segment(
         first=part[0].first,
-        last=max(piece.last for piece in part),
+        last=_last(part),
         runs=runs,
-        first_failed=sum(piece.outcome[0] for piece in part),
-        retried=sum(piece.outcome[1] for piece in part),
+        first_failed=first_failed,
+        retried=retried,
         failed=failed,
-        failed_after_retry=sum(piece.outcome[2] for piece in part),
+        failed_after_retry=again,
         breakage=runs >= LEAST and failed >= BROKEN * runs,
-        earliest=earliest,
-        latest=latest,
+        earliest=begin[0],
+        latest=begin[1],
     )
 
 
-def _positions(
-    parts: Sequence[Sequence[Sequence[Piece]]], history: Sequence[Piece], pool: Sequence[int], likelihood: Likelihood
-) -> list[tuple[int, int]]:
+def _last(part: Sequence[Piece]) -> int:
+    """The last order: streaks of several weeks may interleave, so it need not be the last piece's."""
+    return max(piece.last for piece in part)
+
+
+def _positions(one: _Open, bounds: Sequence[int], likelihood: Likelihood) -> list[tuple[int, int]]:
     """For each change the orders between which its segment begins, with 95 % probability."""
-    if len(parts) < 2:
+    if len(bounds) < 3:
         return []
-    single = _run_by_run(history)
-    ends = np.cumsum([sum(piece.count for block in part for piece in block) for part in parts])
+    single = _run_by_run(one.table)
+    ends = np.concatenate([[0], one.table[1].cumsum()])[np.array(bounds)].tolist()
     found = []
-    for before, change, after in zip([0, *ends[:-2]], ends[:-1], ends[1:], strict=True):
-        low, high = position(single[:, before : after + 1], int(change - before), likelihood)
-        found.append((order_of(history, before + low, pool), order_of(history, before + high, pool)))
+    for before, change, after in zip(ends, ends[1:], ends[2:], strict=False):
+        low, high = position(single[:, before : after + 1], change - before, likelihood)
+        found.append((order_of(one.runs, before + low, one.pool), order_of(one.runs, before + high, one.pool)))
     return found
 
 
-def _run_by_run(history: Sequence[Piece]) -> Counts:
+def _run_by_run(table: Counts) -> Counts:
     """Counts before each run and after the last; (4, runs + 1)."""
-    repeated = np.repeat(counts([[piece] for piece in history]) > 0, [piece.count for piece in history], axis=1)
+    repeated = np.repeat(table > 0, table[1], axis=1)
     return np.concatenate([np.zeros((4, 1), dtype=np.int64), repeated.cumsum(axis=1)], axis=1)
 
 
