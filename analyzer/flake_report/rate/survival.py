@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from scipy.special import betaincinv
@@ -53,8 +54,8 @@ class Free:
     @staticmethod
     def _from(ordered: Floats, at: Floats, side: str) -> Floats:
         """How many lie at or above (`left`), or above (`right`), each of the values."""
-        from_here: Floats = len(ordered) - np.searchsorted(ordered, at, side="left" if side == "left" else "right")
-        return from_here
+        below = np.searchsorted(ordered, at, side="left" if side == "left" else "right")
+        return (len(ordered) - below).astype(np.float64)
 
     def below(self, x: float) -> Below:
         """How likely less than `x` is free."""
@@ -81,6 +82,7 @@ def at_most(hits: float, runs: float) -> float:
     return 1.0 if hits >= runs else float(betaincinv(hits + 0.5, runs - hits + 0.5, LEVEL))
 
 
+@cache
 def passes_for(budget: float) -> int:
     """The fewest starts without a refusal after which the risk is at most `budget` with 95 % probability."""
     enough = 1

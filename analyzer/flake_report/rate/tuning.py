@@ -7,13 +7,14 @@ the engine said, and what another setting would have met is decided with half a 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from math import ceil, floor, nextafter
 
 from flake_report.model.memory import GIB, Fit, Place, Refusal, Risk, Start, Tuning
 
-from .survival import Free, passes_for
+from .survival import Below, Free, passes_for
 
 MIRRORED = 0.3 * GIB
 """In use and asked for are then taken for the same: an engine uses a little more than its setting says."""
@@ -154,14 +155,19 @@ def _advice(
 ) -> tuple[Fit, float | None]:
     """The largest setting, no higher than today's, of which the most can be said; `need` is a share of the card."""
     steps = [current, *(step / _STEPS for step in range(ceil(current * _STEPS) - 1, 0, -1))]
-    risks = ((u, free.below(u)) for u in steps)
-    sure = next((u for u, risk in risks if risk.known and risk.at_most <= budget), None)
+    # The risk falls from step to step, so the first that is within the budget is found by halving.
+    within = bisect_left(steps, 1, key=lambda u: int(_certified(free.below(u), budget)))
+    sure = steps[within] if within < len(steps) else None
     if sure is not None and sure >= need:
         return Fit.CERTIFIED, sure
     best = min([current, *(largest_utilization(one.free, one.total) for one in refusals)])
     if refusals and (best <= 0 or best < need):
         return Fit.CLEAN, None
     return Fit.SEEN, best
+
+
+def _certified(risk: Below, budget: float) -> bool:
+    return risk.known and risk.at_most <= budget
 
 
 def _mirrored_advice(refusals: Sequence[Refusal]) -> float | None:
