@@ -10,9 +10,9 @@ import pytest
 from flake_report.model.query import Query
 from flake_report.model.results import Outcome
 from flake_report.rate import runs
-from flake_report.store import Store, counting
+from flake_report.store import Store, counting, rollups
 from flake_report.store.counting import Counting
-from flake_report.store.rollups import FOLDER
+from flake_report.store.rollups import ANSWER, FOLDER
 
 OUTCOMES = [Outcome.PASSED] * 5 + [Outcome.FAILED, Outcome.FAILED, Outcome.SKIPPED, Outcome.ERROR]
 FAILURES = [("", ""), ("assertion", "test"), ("free-memory", "gpu-memory")]
@@ -41,6 +41,7 @@ def anew(store: Store, query: Query, monkeypatch) -> tuple[object, object]:
     """The same questions, all counted."""
     with monkeypatch.context() as patched:
         patched.setattr(counting, "KEPT_ROWS", 10**9)
+        patched.setattr(Counting, "_remembered", lambda *_: {})
         return store.fleet(query), store.health(query)
 
 
@@ -174,8 +175,11 @@ def test_a_question_for_some_tests_leaves_no_rollup(three_weeks, counted, tmp_pa
 def test_a_rollup_that_is_damaged_is_counted_again(harm, three_weeks, counted, tmp_path) -> None:
     expected = three_weeks.fleet(Query())
     counted.clear()
-    path = next((tmp_path / "store" / FOLDER).glob("*.streaks.parquet"))
-    path.unlink() if harm == "gone" else path.write_bytes(path.read_bytes()[:20])
+    folder = tmp_path / "store" / FOLDER
+    (answer,) = folder.glob(f"{ANSWER}*.streaks.parquet")
+    week = next(path for path in folder.glob("*.streaks.parquet") if path != answer)
+    for path in (answer, week):
+        path.unlink() if harm == "gone" else path.write_bytes(path.read_bytes()[:20])
     assert three_weeks.fleet(Query()) == expected
     assert len(counted) == 1
     counted.clear()
@@ -193,13 +197,32 @@ def test_small_weeks_are_counted_together_and_not_kept(three_weeks, counted, mon
     monkeypatch.setattr(counting, "KEPT_ROWS", 3)
     three_weeks.fleet(Query())
     assert counted == [["2026-W45", "2026-W46", "2026-W47"]]
-    assert not (tmp_path / "store" / FOLDER).exists()
+    assert {path.name.startswith(ANSWER) for path in (tmp_path / "store" / FOLDER).iterdir()} == {True}
+
+
+def test_the_same_question_is_not_even_joined_again(three_weeks, monkeypatch) -> None:
+    query = Query(since=timedelta(days=10))
+    expected = three_weeks.fleet(query), three_weeks.health(query)
+    with monkeypatch.context() as patched:
+        patched.setattr(Counting, "select", None)  # nobody may call it
+        assert (three_weeks.fleet(query), three_weeks.health(query)) == expected
+    of_test = three_weeks.fleet(Query(since=timedelta(days=10), test="::b"))
+    assert [history.variant.test.name for history in of_test.histories] == ["b"]
+    assert of_test.histories[0] in expected[0].histories
+
+
+def test_answers_that_nobody_asked_for_lately_go(three_weeks, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(rollups, "_ANSWERS", 2)
+    for days in range(1, 6):
+        three_weeks.fleet(Query(since=timedelta(days=days)))
+    names = {path.name.partition(".")[0] for path in (tmp_path / "store" / FOLDER).glob(f"{ANSWER}*")}
+    assert len(names) == 2
 
 
 def test_vacuum_takes_rollups_that_nobody_uses(three_weeks, tmp_path) -> None:
     three_weeks.fleet(Query())
     kept = len(list((tmp_path / "store" / FOLDER).iterdir()))
-    assert kept == 15
+    assert kept == 3 * 5 + 6, "five tables a week, six of the whole answer"
     assert three_weeks.vacuum(hours=24).files == 0
     assert three_weeks.vacuum(hours=0).files >= kept
     assert list((tmp_path / "store" / FOLDER).iterdir()) == []

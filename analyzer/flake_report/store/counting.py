@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -12,9 +13,9 @@ from flake_report.model.query import Glob, Query, contains, of_test
 
 from .delta import Files
 from .engine import Engine
-from .histories import Counts
+from .histories import Counts, of_tests
 from .layout import TABLES
-from .rollups import KEPT_ROWS, Rollups, digest
+from .rollups import KEPT_ROWS, Rollups, answer_name, digest
 from .sql import like, moment, statement
 
 
@@ -64,6 +65,41 @@ class Counting:
         queue = like("j.queue", contains(query.queue) if query.queue else None)
         self._engine.make("jobs", statement("jobs", step=step, queue=queue))
 
+    def counts(self, query: Query, since: Callable[[], datetime | None]) -> Counts:
+        """What `histories` counts of what the query selects, or has counted. `since` is asked where it must count."""
+        if found := self._remembered(query, HISTORIES, ANSWERED):
+            return Counts(**found)
+        if query.test and (found := self._remembered(replace(query, test=None), HISTORIES, ANSWERED)):
+            return of_tests(Counts(**found), query.test)
+        self.select(query, since())
+        counts = self.histories(query.test)
+        if not query.test:
+            self._remember(query, HISTORIES, {name: getattr(counts, name) for name in ANSWERED})
+        return counts
+
+    def health_of(self, query: Query, since: Callable[[], datetime | None]) -> pa.Table:
+        """What `health` counts of what the query selects, whatever its tests, or has counted."""
+        query = replace(query, test=None)
+        if found := self._remembered(query, HEALTH, ("health",)):
+            return found["health"]
+        self.select(query, since())
+        health = self.health()
+        self._remember(query, HEALTH, {"health": health})
+        return health
+
+    def _remembered(self, query: Query, statements: Sequence[str], tables: Sequence[str]) -> dict[str, pa.Table]:
+        return self._rollups.load(self._answer_name(query, statements), tables) if self._rollups else {}
+
+    def _remember(self, query: Query, statements: Sequence[str], tables: dict[str, pa.Table]) -> None:
+        attempts = self._files.get("attempts", {}).values()
+        if self._rollups and sum(file.rows for week in attempts for file in week) >= KEPT_ROWS:
+            self._rollups.keep_answer(self._answer_name(query, statements), tables)
+
+    def _answer_name(self, query: Query, statements: Sequence[str]) -> str:
+        kinds = (self._files.get(kind, {}) for kind in ("builds", "jobs", "attempts"))
+        names = (file.name for weeks in kinds for week in weeks.values() for file in week)
+        return answer_name(map(statement, statements), repr(query), names)
+
     def health(self) -> pa.Table:
         """What there is of the selected builds and jobs: one row, as `health.sql` says."""
         self._engine.begin("results", GROWING["results"])
@@ -89,7 +125,8 @@ class Counting:
         for name in ("tests", "files", "streaks", "told"):
             engine.begin(name, GROWING[name])
         engine.make("pool_names", "SELECT DISTINCT pool, step, queue FROM jobs")
-        for part in self._parts():
+        parts = list(self._parts())
+        for part in parts:
             name = self._rollup(part, (*COUNTED, *(f"keep_{kept}" for kept in KEPT)))
             if name and self._rollups and self._rollups.show(name, KEPT):
                 self._join(part, test)
@@ -99,8 +136,9 @@ class Counting:
                 base = str(part.base)
                 tables = {kept: engine.answer(statement(f"keep_{kept}", base=base)) for kept in KEPT}
                 self._rollups.keep(name, tables)
-        engine.make("pieces", "SELECT * FROM streaks")
-        engine.make("streaks", statement("streaks"))
+        if self._torn(parts):
+            engine.make("pieces", "SELECT * FROM streaks")
+            engine.make("streaks", statement("streaks"))
         return Counts(
             builds=engine.answer("SELECT * FROM builds ORDER BY place"),
             tests=engine.answer("SELECT * FROM tests ORDER BY test"),
@@ -109,6 +147,16 @@ class Counting:
             streaks=engine.answer(statement("plain")),
             told=engine.answer("SELECT * FROM told ORDER BY test, pool, place"),
         )
+
+    def _torn(self, parts: Sequence[Part]) -> bool:
+        """Whether a week's builds were counted in several parts: their streaks are still to be joined.
+
+        A build can lie in another week than it counts in, where it was told of again with another time of creation.
+        """
+        part_of = {week: at for at, part in enumerate(parts) for week in part.weeks}
+        weeks = self._engine.answer("SELECT DISTINCT week, counted_week FROM jobs").to_pylist()
+        met = {(row["counted_week"], part_of[row["week"]]) for row in weeks}
+        return len(met) > len({week for week, _ in met})
 
     def _count(self, part: Part, test: str | None) -> None:
         """Count a part's attempts."""
@@ -237,6 +285,11 @@ GROWING = {
 }
 """Tables that grow week by week; what a row means is said in the statement of the same name."""
 
+
+HISTORIES = ("builds", "jobs", "tests", "runs", "pieces", "files", "streaks", "told", "plain", "pools")
+ANSWERED = tuple(each.name for each in fields(Counts))
+HEALTH = ("builds", "jobs", "results", "health")
+"""The statements behind each answer."""
 
 COUNTED = ("tests", "runs", "pieces", "files", "streaks", "told")
 """The statements that a rollup of histories comes from."""

@@ -6,6 +6,9 @@ of exactly these, and of the statements. Every part of a history that asks for t
 same rollup, over compactions, new weeks and other windows; and no change can leave a wrong one behind, as it asks by
 another name. Places are counted from the week's first build, so that builds before it move nothing.
 
+Whole answers are kept too, under a digest of the question, the statements and the names of all files of the state that
+was asked: files never change, so the same question to the same state is not counted at all.
+
 Rollups lie in the store's folder `_rollups`, which Delta and every reader of it leave alone. They are a convenience:
 where they cannot be written, all is counted each time. A store in a bucket has none.
 """
@@ -32,6 +35,11 @@ FOLDER = "_rollups"
 _FORMAT = "1"
 """Raised when a rollup's tables, or the way in which they are joined, change."""
 
+ANSWER = "answer-"
+"""Begins the names of whole answers: each ingest makes new ones, so few are kept."""
+
+_ANSWERS = 12
+
 KEPT_ROWS = 100_000
 """Attempts of a week that are worth a rollup; fewer are counted as fast as one is read."""
 
@@ -43,17 +51,23 @@ class Rollups:
         self._folder = root / FOLDER
         self._duck = duck
 
-    def show(self, name: str, tables: Iterable[str]) -> bool:
-        """Views `kept_<table>` of a rollup's tables; False where it is not there whole, and then no view is made."""
+    def load(self, name: str, tables: Iterable[str]) -> dict[str, pa.Table]:
+        """The tables of a rollup; none where it is not there whole."""
         try:
             found = {table: pq.read_table(self._path(name, table), partitioning=None) for table in tables}
         except (OSError, pa.ArrowInvalid):
-            return False
-        for table, rows in found.items():
-            self._duck.load(f"kept_{table}", rows)
+            return {}
+        for table in found:
             with suppress(OSError):
                 os.utime(self._path(name, table))  # it is in use: see `sweep`
-        return True
+        return found
+
+    def show(self, name: str, tables: Iterable[str]) -> bool:
+        """Views `kept_<table>` of a rollup's tables; False where it is not there whole, and then no view is made."""
+        found = self.load(name, tables)
+        for table, rows in found.items():
+            self._duck.load(f"kept_{table}", rows)
+        return bool(found)
 
     def keep(self, name: str, tables: Mapping[str, pa.Table]) -> None:
         """Write a rollup for the next time. Each of its files appears whole; a reader takes all of them or none."""
@@ -63,6 +77,17 @@ class Rollups:
                 unfinished = self._folder / f"{secrets.token_hex(8)}.unfinished"
                 pq.write_table(rows, unfinished, compression="zstd", compression_level=1)
                 unfinished.replace(self._path(name, table))
+
+    def keep_answer(self, name: str, tables: Mapping[str, pa.Table]) -> None:
+        """Write a whole answer for the next time; those that were used least lately go."""
+        self.keep(name, tables)
+        by_use: dict[str, float] = {}
+        for path in self._folder.glob(f"{ANSWER}*.parquet"):
+            with suppress(OSError):
+                by_use[path.name.partition(".")[0]] = path.stat().st_mtime
+        for old in sorted(by_use, key=lambda each: -by_use[each])[_ANSWERS:]:
+            for path in self._folder.glob(f"{old}.*"):
+                path.unlink(missing_ok=True)
 
     def _path(self, name: str, table: str) -> Path:
         return self._folder / f"{name}.{table}.parquet"
@@ -82,9 +107,19 @@ def sweep(root: Path, hours: int) -> Vacuumed:
 
 def digest(statements: Iterable[str], jobs: pa.Table) -> str:
     """The name of the rollup that these statements make of these jobs: their `ingest`, `place` and `counted_week`."""
-    found = hashlib.sha256()
-    for text in (_FORMAT, *statements, "".join(jobs["counted_week"].to_pylist())):
-        found.update(f"{len(text)} {text}\n".encode())
+    found = _begun((*statements, "".join(jobs["counted_week"].to_pylist())))
     for column in ("ingest", "place"):
         found.update(jobs[column].to_numpy().tobytes())
     return found.hexdigest()[:40]
+
+
+def answer_name(statements: Iterable[str], question: str, files: Iterable[str]) -> str:
+    """The name of the answer that these statements give to a question about the state that these files make up."""
+    return ANSWER + _begun((*statements, question, *sorted(files))).hexdigest()[:40]
+
+
+def _begun(texts: Iterable[str]) -> hashlib._Hash:
+    found = hashlib.sha256()
+    for text in (_FORMAT, *texts):
+        found.update(f"{len(text)} {text}\n".encode())
+    return found
