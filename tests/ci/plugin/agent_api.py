@@ -6,8 +6,10 @@ Buildkite would refuse is refused here too.
 
 from __future__ import annotations
 
+import contextlib
 import email.parser
 import email.policy
+import gzip
 import json
 import threading
 from dataclasses import dataclass, field
@@ -17,25 +19,38 @@ from urllib.parse import unquote, urlsplit
 
 ACCESS = "of-the-job"
 MOST_ANNOTATION = 1024 * 1024
+OF_AGENT = ("register", "connect", "disconnect", "heartbeat")
+OF_RUN = (["acquire"], ["start"], ["chunks"], ["finish"])
+INTERVALS = {"ping_interval": 1, "job_status_interval": 1, "heartbeat_interval": 60}
+CHUNKS = {"chunks_max_size_bytes": 100_000, "chunks_interval_seconds": 1}
 
 
 @dataclass
 class Told:
-    """What the agent told: annotations in order, artifacts by path, meta-data by key, every request line."""
+    """What the agent told: annotations in order, artifacts by path, meta-data by key, every request line.
+
+    Of a job that it ran from here: how it finished, and its log.
+    """
 
     annotations: list[dict[str, Any]] = field(default_factory=list)
     artifacts: dict[str, bytes] = field(default_factory=dict)
     states: dict[str, str] = field(default_factory=dict)
     meta_data: dict[str, str] = field(default_factory=dict)
     requests: list[str] = field(default_factory=list)
+    finished: dict[str, Any] = field(default_factory=dict)
+    log: bytes = b""
 
 
 class AgentApi:
-    """`url` is what BUILDKITE_AGENT_ENDPOINT takes; `down` makes it answer 500 to everything."""
+    """`url` is what BUILDKITE_AGENT_ENDPOINT takes.
+
+    `offered` is the environment of the job that an agent may acquire, `state` what the job is told when it asks.
+    """
 
     def __init__(self) -> None:
         self.told = Told()
-        self.down = False
+        self.offered: dict[str, str] = {}
+        self.state = "running"
         self._pending: dict[str, str] = {}
         handler = type("Handler", (_Handler,), {"api": self})
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
@@ -53,7 +68,9 @@ class AgentApi:
         parts = [unquote(part) for part in path.removeprefix("/v3").strip("/").split("/")]
         if parts[0] == "storage":  # lies at another host in the world: no token goes there
             return self._stored(body, kind)
-        if parts[0] == "jobs" and len(parts) > 2 and method != "GET":
+        if parts[0] in OF_AGENT or (method == "GET" and parts[0] == "jobs") or parts[2:] in OF_RUN:
+            return self._run(parts, body)
+        if parts[0] == "jobs":
             found = json.loads(body or b"{}")
             if parts[2] == "annotations":
                 return self._annotation(found)
@@ -62,6 +79,18 @@ class AgentApi:
             if parts[2] == "data":
                 return self._data(parts[3], found)
         return 404, {"message": "Not found"}
+
+    def _run(self, parts: list[str], body: bytes) -> tuple[int, dict[str, Any]]:
+        if parts[0] in OF_AGENT:
+            return 200, {"id": "agent-1", "name": "an-agent", "access_token": ACCESS, **INTERVALS}
+        if len(parts) == 2:
+            return 200, {"state": self.state}
+        if parts[2] == "chunks":
+            self.told.log += gzip.decompress(body)
+        if parts[2] == "finish":
+            self.told.finished = json.loads(body)
+        job = {"id": parts[1], "state": "assigned", "env": self.offered, "token": ACCESS, **CHUNKS}
+        return 200, job if parts[2] == "acquire" else {}
 
     def _data(self, verb: str, found: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         kept = self.told.meta_data
@@ -107,6 +136,10 @@ class _Handler(BaseHTTPRequestHandler):
     api: AgentApi
     protocol_version = "HTTP/1.1"
 
+    def handle(self) -> None:
+        with contextlib.suppress(ConnectionResetError):  # an agent that ends leaves without a goodbye
+            super().handle()
+
     def do_GET(self) -> None:
         self._reply()
 
@@ -124,9 +157,7 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         self.api.told.requests.append(f"{self.command} {path}")
         allowed = path.startswith("/storage/") or self.headers.get("Authorization") == f"Token {ACCESS}"
-        if self.api.down:
-            status, answer = 500, {"message": "down"}
-        elif not allowed:
+        if not allowed:
             status, answer = 401, {"message": "Authentication required"}
         else:
             status, answer = self.api.answer(self.command, path, body, self.headers.get("Content-Type", ""))

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
+import textwrap
 
 import pytest
+import yaml
 
+from ci.plugin.conftest import PLUGIN
+from gpu_guard import options
 from gpu_guard.hooks.place import place
 from gpu_guard.hooks.prior import IDENTITY, RECORD
-from gpu_guard.recorder import header, options
+from gpu_guard.recorder import header
+from gpu_guard.recorder import options as switches
 
 HERE = "/builds/a-pipeline"
 NAMES = ["PYTHONPATH", "GPU_GUARD_RECORD"]
@@ -71,6 +77,20 @@ def test_a_file_in_the_checkout_is_named_as_the_container_sees_it() -> None:
     assert found(DOCKER, {"mount-checkout": False}).path(f"{HERE}/a", HERE) == f"{HERE}/a"
 
 
+def test_the_patch_in_the_readme_lets_everything_in() -> None:
+    (patch,) = re.findall(r"```diff\n(.*?)```", (PLUGIN / "README.md").read_text(), re.DOTALL)
+    patched = textwrap.dedent("".join(line[1:] + "\n" for line in patch.splitlines()))
+    plugins = yaml.safe_load(patched)["plugins"]
+    options.read(next(iter(plugins[0].values())))
+    where = place({"BUILDKITE_PLUGINS": json.dumps(plugins)}, HERE, None)
+    assert where.checkout == "/workdir"
+    assert where.lacks([*NAMES, "GPU_GUARD_SET_UTILIZATION"], ["GPU_GUARD_RECORD", "GPU_GUARD_SET_UTILIZATION"]) == []
+    unpatched = yaml.safe_load(
+        textwrap.dedent("".join(f"{line[1:]}\n" for line in patch.splitlines() if line[0] == " "))
+    )
+    assert "PYTHONPATH" not in unpatched["plugins"][0]["docker#v5.2.0"]["environment"]
+
+
 @pytest.mark.parametrize("text", ["", "null", "{}", "no JSON", '[3, null, {"docker#v1": 7}]', '"docker"'])
 def test_whatever_stands_in_the_list_of_plugins_there_is_a_place(text: str) -> None:
     assert place({"BUILDKITE_PLUGINS": text}, HERE, None).checkout in (HERE, "/workdir")
@@ -80,4 +100,4 @@ def test_names_that_stand_in_hook_and_recorder_are_the_same() -> None:
     """The hook runs where pytest is not, so it cannot ask the recorder."""
     wanted = {name for name in header.ENVIRONMENT if name.startswith("BUILDKITE_")}
     assert set(IDENTITY) == wanted | {"BUILDKITE_JOB_ID"}
-    assert RECORD == options.RECORD
+    assert RECORD == switches.RECORD
