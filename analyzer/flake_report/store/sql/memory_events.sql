@@ -26,4 +26,4 @@ LEFT JOIN starts p ON p.ingest = m.ingest
 LEFT JOIN tried t ON t.retry_of = j.job
 LEFT JOIN told a ON a.ingest = t.ingest AND a.signature = m.signature
 WHERE m.diagnosis IS NOT NULL OR m.blame = 'gpu-memory'
-ORDER BY j.place, j.job, m.line, m.test, t.agent, t.state
+ORDER BY j.place, j.job, m.line, m.signature, m.test NULLS LAST, t.agent NULLS LAST, t.state
