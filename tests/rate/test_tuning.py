@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flake_report.model.memory import GIB, Fit, Place, Start, Tuning
-from flake_report.rate.tuning import largest_utilization, tunings
+from flake_report.model.memory import GIB, Fit, Place, Start, Tuning, largest_utilization
+from flake_report.rate.tuning import tunings
 
 L4 = round(22.05 * GIB)
 HMA = "v1.kv_connector.unit.test_nixl_connector_hma::test_fewer_blocks_with_hma[google/gemma-3-1b-it-512]"

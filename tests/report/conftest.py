@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 
 import pytest
+from rich.console import Console, RenderableType
 
 from flake_report.model.evidence import Build
 from flake_report.model.rate import FlakeRate, Interval, Retried, Variant, WeekCount
@@ -57,3 +59,18 @@ def report() -> FlakeReport:
         oldest=None, newest=newest, modes=("all",), warnings=7,
     )  # fmt: skip
     return FlakeReport(Window(datetime(2026, 10, 5, tzinfo=UTC), newest, "main"), tests, health, budget=0.005)
+
+
+@pytest.fixture(scope="session")
+def printed() -> Callable[..., str]:
+    """What a terminal of this width shows of the parts; no line is longer."""
+
+    def show(parts: Iterable[RenderableType], width: int = 120) -> str:
+        console = Console(width=width, color_system=None, highlight=False, markup=False)
+        with console.capture() as captured:
+            for part in parts:
+                console.print(part)
+        assert max(map(len, captured.get().splitlines()), default=0) <= width
+        return captured.get()
+
+    return show

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from flake_report.model.memory import GIB, Basis, Place, Suspect, Suspicion
 from flake_report.report import culprits as page
@@ -83,13 +82,8 @@ def test_a_run_is_repeated_until_an_incident_would_have_come(rate, runs):
 
 
 @pytest.mark.parametrize("width", [80, 120])
-def test_the_page_fits_the_terminal(width):
-    console = Console(width=width, color_system=None, highlight=False, markup=False)
+def test_the_page_fits_the_terminal(width, printed):
     many = tuple(Suspect(f"v1.test_a::test_{at}", 0.1) for at in range(9))
-    with console.capture() as captured:
-        for part in page.to_text(suspicion(suspects=many)):
-            console.print(part)
-    text = captured.get()
-    assert max(map(len, text.splitlines())) <= width
+    text = printed(page.to_text(suspicion(suspects=many)), width)
     assert "GPU memory was missing: kv-connectors · gpu_1_queue · 9 incidents in 150 jobs" in text
     assert "… 4 more" in text

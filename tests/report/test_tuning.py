@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from flake_report.model.memory import GIB, Fit, Place, Refusal, Risk, Tuning
 from flake_report.report import tuning as page
@@ -117,19 +116,10 @@ def test_the_advice_says_no_more_than_the_data(fields, says):
         assert "safe" not in page.advice(tuning(**fields)).replace("not yet safe", "")
 
 
-def printed(width: int, *tunings: Tuning, everything: bool = False) -> str:
-    console = Console(width=width, record=True, color_system=None, highlight=False, markup=False)
-    with console.capture() as captured:
-        for part in page.to_text(tunings, everything=everything):
-            console.print(part)
-    return captured.get()
-
-
 @pytest.mark.parametrize("width", [80, 120])
-def test_a_page_fits_the_terminal_and_has_all_that_matters(width):
-    text = printed(width, tuning(leftover=round(2.1 * GIB), need=round(6.61 * GIB), mirrored_advice=0.21))
-    assert max(map(len, text.splitlines())) <= width
-    flat = " ".join(text.split())
+def test_a_page_fits_the_terminal_and_has_all_that_matters(width, printed):
+    found = tuning(leftover=round(2.1 * GIB), need=round(6.61 * GIB), mirrored_advice=0.21)
+    flat = " ".join(printed(page.to_text([found], everything=False), width).split())
     for words in (
         "kv-connectors · gpu_1_queue · cuda:0 of 22.05 GiB · 150 starts, 2 refused",
         "10.93 of 22.05 GiB free, 11.02 asked (build 1230); the 11.12 in use are what 0.5 asks for",
@@ -142,10 +132,10 @@ def test_a_page_fits_the_terminal_and_has_all_that_matters(width):
         assert words in flat
 
 
-def test_tests_that_were_never_refused_are_counted_or_shown():
+def test_tests_that_were_never_refused_are_counted_or_shown(printed):
     quiet = tuning(refusals=(), advised=0.47)
-    assert printed(120, quiet).strip() == "1 more was never refused; --all shows all"
-    assert "none refused" in printed(120, quiet, everything=True)
+    assert printed(page.to_text([quiet], everything=False)).strip() == "1 more was never refused; --all shows all"
+    assert "none refused" in printed(page.to_text([quiet], everything=True))
 
 
 def test_the_numbers_of_the_page_and_of_json_are_the_same():

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from math import floor
 from typing import TypeAlias
+
+from .memory import GIB, largest_utilization
 
 Captured: TypeAlias = str | int | float
 
@@ -157,7 +158,6 @@ class Cause:
     def largest_utilization(self) -> float | None:
         """The largest utilization, to two decimals, with which the engine would have started in the memory it saw.
 
-        Sizes are printed rounded to 0.01 GiB, so the half of that is taken off before dividing: the advice must hold.
         None where no engine was refused for a setting, or where the numbers are none of a card.
         """
         free, total = self.captures.get("free_gib"), self.captures.get("total_gib")
@@ -169,7 +169,7 @@ class Cause:
             return None
         if not 0 <= free <= total or not total:
             return None
-        return floor(max(free - 0.005, 0.0) / (total + 0.005) * 100) / 100
+        return largest_utilization(free * GIB, total * GIB)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from math import floor
 
 GIB = 1 << 30
+
+_HALF_STEP = 0.005 * GIB
+
+
+def largest_utilization(free: float, total: float) -> float:
+    """The largest utilization, in hundredths, that surely asks for no more than `free` of `total` bytes.
+
+    Logs print sizes rounded to 0.01 GiB, so the half of that is taken off before dividing: the advice must hold.
+    """
+    return floor(max(free - _HALF_STEP, 0) / (total + _HALF_STEP) * 100) / 100 if total > 0 else 0.0
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -10,16 +10,15 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from math import ceil, floor, nextafter
+from math import ceil, nextafter
 
-from flake_report.model.memory import GIB, Fit, Place, Refusal, Risk, Start, Tuning
+from flake_report.model.memory import GIB, Fit, Place, Refusal, Risk, Start, Tuning, largest_utilization
 
 from .survival import Below, Free, passes_for
 
 MIRRORED = 0.3 * GIB
 """In use and asked for are then taken for the same: an engine uses a little more than its setting says."""
 
-_HALF_STEP = 0.005 * GIB
 _SAME_CARD = 1.02
 _STEPS = 100  # settings are advised in hundredths
 
@@ -45,11 +44,6 @@ def tunings(
             one = _tuning(card, budget, tried, (held or {}).get((test, place)), homeless)
             found.append(one)
     return tuple(sorted(found, key=lambda one: (-len(one.refusals), one.test, one.place, one.total)))
-
-
-def largest_utilization(free: float, total: float) -> float:
-    """The largest utilization, in hundredths, that surely asks for no more than `free` of `total` bytes."""
-    return floor(max(free - _HALF_STEP, 0) / (total + _HALF_STEP) * _STEPS) / _STEPS if total > 0 else 0.0
 
 
 def _by_card(starts: Sequence[Start]) -> tuple[list[list[Start]], int]:
