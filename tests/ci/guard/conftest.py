@@ -70,11 +70,11 @@ def bare(tmp_path: Path) -> Machine:
 
 @dataclass
 class Jobs:
-    """Real processes of pretended jobs; what still runs after the test is ended."""
+    """Real processes of pretended jobs, each in a session of its own; what still runs after the test is ended."""
 
     this: dict[str, str]
     old: dict[str, str]
-    pids: list[int] = field(default_factory=list)
+    sessions: set[int] = field(default_factory=set)
 
     def orphan(self, script: str, env: Mapping[str, str]) -> int:
         """Run a line of bash in a session of its own, whose first process is gone when this returns."""
@@ -84,7 +84,7 @@ class Jobs:
             check=True, start_new_session=True,
         )  # fmt: skip
         pid = int(done.stdout)
-        self.pids.append(pid)
+        self.sessions.add(process.session_of(pid))
         return pid
 
     def engine(self, env: Mapping[str, str]) -> int:
@@ -107,6 +107,7 @@ def jobs() -> Iterator[Jobs]:
     this, old = ({"BUILDKITE_JOB_ID": uuid.uuid4().hex, **agent} for _ in range(2))
     found = Jobs({"PATH": "/nonexistent", **this}, old)
     yield found
-    for pid in found.pids:
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+    for pid in process.every_pid():
+        if process.session_of(pid) in found.sessions:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)

@@ -127,7 +127,6 @@ def test_an_engine_that_emptied_its_environment_is_known_by_its_session(jobs):
 
     wait_for(engines)
     (engine,) = engines()
-    jobs.pids.append(engine)
     assert "BUILDKITE_JOB_ID" not in process.environment_of(engine)
     assert [line.split()[2] for line in clean(jobs)] == [str(engine)]
 
@@ -211,7 +210,7 @@ def test_at_the_end_of_a_job_its_orphans_are_found_and_what_still_belongs_to_it_
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     pid, found = done.stdout.split(maxsplit=1)
-    jobs.pids.append(int(pid))
+    jobs.sessions.add(process.session_of(int(pid)))
     assert found.strip() == f"[{pid}]"
 
 
