@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from flake_report.collect.files import Warn, salvaged
 from flake_report.errors import FlakeReportError, NothingUsableError
-from flake_report.model.evidence import Blob, Evidence
+from flake_report.model.evidence import Blob
 from flake_report.model.failure import Cause, Explanation
 from flake_report.model.joblog import JobLog
 from flake_report.model.report import FlakeReport
@@ -20,7 +20,8 @@ from flake_report.model.results import ReportSummary
 from flake_report.parse.reports import read_report
 from flake_report.parse.textual import is_text
 
-from .understand import read, read_log, signature_table, versions_with
+from .ingestion import ingest
+from .understand import read, read_log, signature_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
     from flake_report.classify.signatures import SignatureTable
     from flake_report.collect.collector import Collection
-    from flake_report.collect.folder import BuildFrom
     from flake_report.collect.tally import Progress
     from flake_report.model.config import QueueConfig
     from flake_report.model.cost import Cost
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from flake_report.model.quarantine import Decided, Quarantine
     from flake_report.model.query import Query
     from flake_report.model.rate import Fleet, Run, Variant
-    from flake_report.model.record import IngestCounts, JobRecord, Versions
     from flake_report.model.story import Stories, ToldAttempt
     from flake_report.rate.cost import Excuses
     from flake_report.rate.machines import Troubles
@@ -149,67 +148,6 @@ def parse(blob: Blob, warn: Warn) -> ReportSummary:
     return read_report(blob.name, salvaged(blob, warn), None)
 
 
-def ingest(
-    source: str,
-    store: str,
-    table: SignatureTable,
-    warn: Warn,
-    seen: Callable[[], None],
-    *,
-    build_from: BuildFrom | None = None,
-    again: bool = True,
-    owners: dict[str, str] | None = None,
-) -> IngestCounts:
-    """Every job of one source into the store; a job that was there before is replaced. `seen` is called once a job.
-
-    `build_from` is for plain folders: what tells their builds apart. Where `again` is False, jobs that the store has
-    from these very readers are passed over: those of an archive are final, as long as nothing more is told of their
-    build or of a retry. `owners` says which source a job came from, over several calls: folders of one name hold
-    jobs of one name, and the later would replace the earlier without a word.
-    """
-    from flake_report.collect.sources import open_source
-    from flake_report.store import Store
-
-    opened = Store.create_or_open(store)
-    known: frozenset[Told] = frozenset() if again else _read_before(opened, versions_with(table))
-    came_from = {} if owners is None else owners
-
-    def records() -> Iterator[JobRecord]:
-        for evidence in open_source(source, warn, build_from):
-            if _told(evidence) in known:
-                continue
-            record = read(evidence, table)
-            for warning in record.warnings:
-                warn(f"build {evidence.build.key}, job {evidence.job.id}: {warning}")
-            if (before := came_from.setdefault(evidence.job.id, source)) != source:
-                name = evidence.job.label or evidence.job.id
-                warn(
-                    f"{source}: job {name} has the place of one of {before} and replaces it; rename one of the folders"
-                )
-            yield record
-            seen()
-
-    return opened.ingest(records())
-
-
-Told: TypeAlias = tuple[str, str, str, str | None]
-"""What decides whether a job of an archive must be read again: its id, what was collected of it, and what may still
-be told of it later: its build's state, and the job that it retried."""
-
-
-def _told(evidence: Evidence) -> Told:
-    return evidence.job.id, evidence.mode.value, evidence.build.state, evidence.job.retry_of
-
-
-def _read_before(store: Store, versions: Versions) -> frozenset[Told]:
-    """What these readers have read into the store."""
-    same = " AND ".join(f"{name}_version = '{value}'" for name, value in asdict(versions).items())
-    builds = store.table("builds").project("org, pipeline, build, state").fetchall()
-    states = {tuple(place): state for *place, state in builds}
-    jobs = store.table("jobs").filter(same).project("id, mode, org, pipeline, build, retry_of").fetchall()
-    return frozenset((job, mode, states.get(tuple(place), ""), retry_of) for job, mode, *place, retry_of in jobs)
-
-
 def show(
     store: str,
     query: Query,
@@ -217,10 +155,11 @@ def show(
     budget: float,
     queues: Mapping[str, QueueConfig] | None = None,
     ownership: Ownership | None = None,
+    engine: str = "duckdb",
 ) -> FlakeReport:
     """The state of the part of a history that the query names; `budget` is the rate that a test may have.
 
-    `queues` say what an agent of each has and costs, `ownership` who owns which test.
+    `queues` say what an agent of each has and costs, `ownership` who owns which test, `engine` what counts.
     """
     from flake_report.rate import incidents
     from flake_report.rate.comparisons import comparisons
@@ -233,7 +172,7 @@ def show(
     from flake_report.store import Store
     from flake_report.store.incidents import struck
 
-    opened = Store.open(store)
+    opened = Store.open(store, engine)
     fleet = opened.fleet(query)
     named = owners(fleet.histories, ownership) if ownership else {}
     parts = parted(fleet)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib.resources import files
+from typing import TypeAlias
 
 from flake_report.classify import diagnosis
 from flake_report.classify import fingerprint as prints
@@ -130,3 +131,17 @@ def classify(attempt: Attempt, found: tuple[Cause, ...], table: SignatureTable) 
 def versions_with(table: SignatureTable) -> Versions:
     """What everything derived is derived with, today."""
     return Versions(PARSER_VERSION, table.digest, prints.VERSION, diagnosis.VERSION)
+
+
+def of_job(record: JobRecord) -> list[str]:
+    """The warnings of a job, with its place."""
+    return [f"build {record.build.key}, job {record.job.id}: {warning}" for warning in record.warnings]
+
+
+Told: TypeAlias = tuple[str, str, str, str | None]
+"""What decides whether a job of an archive must be read again: its id, what was collected of it, and what may still
+be told of it later: its build's state, and the job that it retried."""
+
+
+def told(evidence: Evidence) -> Told:
+    return evidence.job.id, evidence.mode.value, evidence.build.state, evidence.job.retry_of

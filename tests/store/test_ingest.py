@@ -16,7 +16,7 @@ from flake_report.model.query import Query
 from flake_report.model.record import IngestCounts
 from flake_report.model.results import Outcome
 from flake_report.store import Store
-from flake_report.store import store as store_module
+from flake_report.store import commit as commit_module
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_jobs_rows_carry_the_number_of_their_commit(store, make, tmp_path) -> No
 
 
 def test_a_large_ingest_is_cut_into_commits_that_each_hold_whole_jobs(store, make, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(store_module, "_BATCH", 10)
+    monkeypatch.setattr(commit_module, "_BATCH", 10)
     counts = store.ingest(
         make.record(make.build(at), make.job(f"j{at}"), *(make.attempt(f"t{n}") for n in range(6)))
         for at in range(1, 6)
@@ -155,7 +155,7 @@ def test_a_large_ingest_is_cut_into_commits_that_each_hold_whole_jobs(store, mak
 
 
 def test_records_before_a_failure_stay(store, make, monkeypatch) -> None:
-    monkeypatch.setattr(store_module, "_BATCH", 1)
+    monkeypatch.setattr(commit_module, "_BATCH", 1)
 
     def records():
         yield make.record(make.build(), make.job("j1"), make.attempt("a"))

@@ -61,6 +61,10 @@ class _Texts:
         self._prefilters = prefilters
         self._database: hyperscan.Database | None = None
 
+    def __getstate__(self) -> dict[str, object]:
+        """A table travels to other processes; what is compiled is made anew there."""
+        return {**self.__dict__, "_database": None}
+
     def nominate(self, data: bytes, seen: Nominate) -> None:
         if not data or not self._wanted:
             return

@@ -39,7 +39,9 @@ EXTRAS = {
     "numpy": "report",
     "obstore": "report",
     "pandas": "report",
+    "py4j": "spark",
     "pyarrow": "report",
+    "pyspark": "spark",
     "scipy": "report",
 }
 """Which extra brings a package that the base install does without."""

@@ -9,13 +9,14 @@ import click
 from flake_report.collect.storage import LocalFolder
 from flake_report.report.files import FILES
 
-from .options import HistoryArguments, format_option, history_options
+from .options import HistoryArguments, engine_option, format_option, history_options
 from .terminal import print_json, show
 
 
 @click.command(name="export", short_help="Write the report's data files into a folder.")
 @click.argument("folder", metavar="DIR")
 @history_options
+@engine_option
 @format_option
 def command(folder: str, form: str, **arguments: object) -> int:
     """Write report.json, tests.csv and tests.parquet into DIR: the numbers of `show`, whole or not at all.

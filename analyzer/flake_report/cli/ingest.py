@@ -14,7 +14,7 @@ from flake_report.model.config import CollectConfig
 from flake_report.report.words import plural
 
 from .collect import collected, is_pipeline
-from .options import format_option, load_config, signatures_option, user_signatures
+from .options import engine_option, format_option, load_config, signatures_option, user_signatures
 from .terminal import console, print_json, show, warn
 
 NOUNS = {"builds": "build", "jobs": "job", "attempts": "attempt", "matches": "recognised failure"}
@@ -31,10 +31,17 @@ SHOWN_WARNINGS = 20
     type=click.Choice([kind.value for kind in BuildFrom]),
     help="Of a plain folder: builds are its folders, or files written within an hour of each other.",
 )
+@engine_option
 @format_option
 @signatures_option
 def command(
-    *, sources: tuple[str, ...], store: str | None, build_from: str | None, form: str, signatures: tuple[str, ...]
+    *,
+    sources: tuple[str, ...],
+    store: str | None,
+    build_from: str | None,
+    engine: str,
+    form: str,
+    signatures: tuple[str, ...],
 ) -> int:
     """Read archives and plain folders of test results into the store.
 
@@ -75,7 +82,15 @@ def command(
         for source, again in ready:
             try:
                 counts = flow.ingest(
-                    source, path, table, told, lambda: bar.advance(task), build_from=kind, again=again, owners=owners
+                    source,
+                    path,
+                    table,
+                    told,
+                    lambda: bar.advance(task),
+                    build_from=kind,
+                    again=again,
+                    owners=owners,
+                    engine=engine,
                 )
             except FlakeReportError as error:
                 warn(error)

@@ -29,6 +29,15 @@ format_option = click.option(
 )
 
 
+engine_option = click.option(
+    "--engine",
+    metavar="NAME",
+    default="duckdb",
+    show_default=True,
+    help="What does the work: duckdb, spark (this machine), or spark=MASTER such as spark=spark://host:7077.",
+)
+
+
 class Since(click.ParamType[timedelta | datetime | None]):
     """A span back from the newest build (`36h`, `14d`, `4w`), or a date in UTC (`2026-11-01`)."""
 
@@ -70,6 +79,7 @@ class HistoryArguments:
     budget: float
     queues: Mapping[str, QueueConfig]
     owners: OwnersConfig
+    engine: str = "duckdb"
 
     @classmethod
     def from_click(cls, arguments: Mapping[str, Any]) -> HistoryArguments:
@@ -83,12 +93,15 @@ class HistoryArguments:
             test=arguments["test"],
         )
         store = arguments["store"] or config.store.path
-        return cls(store, query, config.rates.budget, config.queues, config.owners)
+        engine = str(arguments.get("engine") or "duckdb")
+        return cls(store, query, config.rates.budget, config.queues, config.owners, engine)
 
     def report(self) -> FlakeReport:
         """The state of that part. What is not read of a CODEOWNERS file is said on standard error."""
         owners = flow.ownership(self.owners.tests, _codeowners(self.owners.codeowners), warn)
-        return flow.show(self.store, self.query, budget=self.budget, queues=self.queues, ownership=owners)
+        return flow.show(
+            self.store, self.query, budget=self.budget, queues=self.queues, ownership=owners, engine=self.engine
+        )
 
 
 CODEOWNERS = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS", ".gitlab/CODEOWNERS")

@@ -7,7 +7,7 @@ import click
 from flake_report import flow
 from flake_report.report import history, story, table
 
-from .options import HistoryArguments, format_option, history_options
+from .options import HistoryArguments, engine_option, format_option, history_options
 from .terminal import print_json, show
 
 
@@ -15,6 +15,7 @@ from .terminal import print_json, show
 @history_options
 @click.option("--all", "everything", is_flag=True, help="Also the tests that never failed.")
 @click.option("--why", metavar="TEST", help="The evidence on this test, run by run; its name as for --test.")
+@engine_option
 @format_option
 def command(everything: bool, why: str | None, form: str, **arguments: object) -> int:  # noqa: FBT001  # click hands a flag as a bool
     """Tell which tests fail on their first attempt, how often, and how often the environment failed them.

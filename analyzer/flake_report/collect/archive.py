@@ -24,12 +24,12 @@ _DEEPEST = 3  # one build, one pipeline, one organization, the archive: an artif
 
 def is_archive(storage: Storage) -> bool:
     """Whether this is an archive, or a part of one: an organization, a pipeline, a build."""
-    return bool(_builds(storage))
+    return bool(build_folders(storage))
 
 
 def read_archive(storage: Storage, warn: Warn) -> Iterator[Evidence]:
     """The complete jobs of each build, by organization, pipeline and number; what cannot be read is warned about."""
-    for path in _builds(storage):
+    for path in build_folders(storage):
         org, pipeline, _number = storage.trail(path)[-3:]
         try:
             payload = read_object(storage, _join(path, BUILD_FILE))
@@ -53,7 +53,7 @@ def asked_for(job: Payload) -> LogMode:
     return LogMode.FAILED if isinstance(added, Mapping) and added.get("logs") == LogMode.FAILED else LogMode.ALL
 
 
-def _builds(storage: Storage) -> list[str]:
+def build_folders(storage: Storage) -> list[str]:
     """The folders that may be builds, in order; none where this is no archive."""
     level = [""]
     for depth in range(_DEEPEST + 1):

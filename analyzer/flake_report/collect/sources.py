@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from flake_report.errors import FlakeReportError, NothingUsableError
 from flake_report.model.evidence import Evidence
 
-from .archive import is_archive, read_archive
+from .archive import build_folders, is_archive, read_archive
 from .export import is_export, read_export
 from .files import Warn
 from .folder import BuildFrom, is_plain_folder, read_folder
@@ -50,6 +51,20 @@ def open_source(path: str, warn: Warn, build_from: BuildFrom | None = None) -> I
     except OSError as error:
         raise FlakeReportError(f"{path}: cannot be read ({error.strerror}); check its permissions") from error
     raise NothingUsableError(f"{path}: holds no builds and no result files; looked for build.json.zst, {WANTED}")
+
+
+def parts(path: str, build_from: BuildFrom | None = None) -> list[str]:
+    """Sources that can be read apart from each other and are `path` together: an archive's builds, else `path` alone.
+
+    Folders by their whole paths, as other processes have other working folders.
+    """
+    storage = open_storage(path)
+    folders = [] if build_from else build_folders(storage)
+    return [_whole(storage.place(folder)) for folder in folders or [""]]
+
+
+def _whole(place: str) -> str:
+    return place if "://" in place else str(Path(place).resolve())
 
 
 def _check_folder(storage: LocalFolder, path: str) -> None:

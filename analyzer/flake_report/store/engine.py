@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import pyarrow as pa
+
+from flake_report.errors import FlakeReportError
 
 from .delta import DataFile
 
@@ -36,3 +39,36 @@ class Engine(Protocol):
 
     def relation(self, query: str) -> Any:
         """What the query answers, as the engine's own object that a person works on with."""
+
+
+DEFAULT = "duckdb"
+
+
+def maker(name: str) -> Callable[[], Engine]:
+    """What makes the engine of this name anew for each look: `duckdb`, `spark`, or `spark=MASTER`.
+
+    Raises `FlakeReportError` for another name, and where Spark's cluster cannot be had.
+    """
+    if name == DEFAULT:
+        from .duck import Duck  # noqa: PLC0415  # who asks Spark needs no DuckDB
+
+        return Duck
+    master = master_of(name)
+    from .spark import Spark, session  # noqa: PLC0415  # an extra
+
+    running = session(master)
+    return lambda: Spark(running)
+
+
+def master_of(name: str) -> str:
+    """The cluster that a name of Spark's engine says; empty for Spark's own settings. Raises as `maker` does."""
+    found = re.fullmatch(rf"spark(?:=({_MASTER}))?", name)
+    if not found:
+        raise FlakeReportError(
+            f"engine {name}: unknown; there are duckdb, spark, and spark=MASTER such as spark=spark://host:7077"
+        )
+    return found[1] or ""
+
+
+_MASTER = r"local(?:\[[\d*,]+\])?|spark://[^\s/]+:\d+|yarn|k8s://\S+"
+"""What Spark takes; another name would only fail in Java, after seconds."""

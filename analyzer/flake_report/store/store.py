@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 
@@ -18,11 +18,12 @@ from flake_report.model.record import IngestCounts, JobRecord
 from flake_report.model.report import Health, Window
 from flake_report.model.upkeep import Check, Compacted, StoreInfo, Vacuumed
 
-from .commit import commit
+from .commit import Prepared, commit, in_batches, land
 from .compaction import EVERY, Pile, compact, due, worthwhile
 from .counting import Counting
 from .delta import Files, create_or_open_table, files, open_table, unreadable
 from .duck import Duck
+from .engine import DEFAULT, Engine, maker
 from .histories import fold
 from .layout import TABLES
 from .rollups import Rollups, sweep
@@ -32,8 +33,6 @@ from .upkeep import RETENTION, info, vacuum
 from .verify import verify
 from .views import views
 
-_BATCH = 100_000  # rows and kilobytes of text in one commit, counted together
-
 
 class Store:
     """A history of CI jobs in one folder. Any number of processes may add to it and read it at once.
@@ -41,16 +40,21 @@ class Store:
     All questions to one object see one state: that of its making, or after its own last ingest.
     """
 
-    def __init__(self, root: Root, table: DeltaTable) -> None:
+    def __init__(self, root: Root, table: DeltaTable, engine: Callable[[], Engine] = Duck) -> None:
         """Use `open` or `create_or_open`, which look at what is there first."""
         self._root = root
         self._table = table
+        self._engine = engine
 
     @classmethod
-    def open(cls, path: str) -> Store:
-        """The store at `path`. Raises `FlakeReportError` where there is none, or a newer one than this program's."""
+    def open(cls, path: str, engine: str = DEFAULT) -> Store:
+        """The store at `path`. Raises `FlakeReportError` where there is none, or a newer one than this program's.
+
+        `engine` is what counts: `duckdb`, `spark` on this machine, or `spark=MASTER`; upkeep is always DuckDB's.
+        """
         root = located(path)
-        return cls(root, open_table(root))
+        table = open_table(root)
+        return cls(root, table, maker(engine))
 
     @classmethod
     def create_or_open(cls, path: str) -> Store:
@@ -63,6 +67,11 @@ class Store:
         """Make a store of an older layout one of today's; answers the steps that it took, none for one of today's."""
         return upgrade(located(path))
 
+    @property
+    def address(self) -> str:
+        """The place of the store, as any process opens it."""
+        return self._root.address
+
     def ingest(self, records: Iterable[JobRecord]) -> IngestCounts:
         """Add jobs, in commits of bounded size; all rows of a job appear together, and replace what it had before.
 
@@ -71,7 +80,7 @@ class Store:
         """
         counts: dict[str, int] = dict.fromkeys(TABLES, 0)
         builds: set[tuple[str, str, str]] = set()
-        for batch in _batches(records):
+        for batch in in_batches(records):
             done = commit(self._root, self._table, batch)
             for kind, rows in done.rows.items():
                 counts[kind] += rows
@@ -80,11 +89,17 @@ class Store:
             builds |= {(record.build.org, record.build.pipeline, record.build.key) for record in batch}
         return IngestCounts(**{**counts, "builds": len(builds)})
 
+    def land(self, prepared: Prepared) -> IngestCounts:
+        """Add what others prepared, in one commit; see `commit`."""
+        done = land(self._root, self._table, prepared)
+        if done.version % EVERY == 0:
+            self._compact(due(self._files()), across_weeks=False)
+        return IngestCounts(**done.rows)
+
     def fleet(self, query: Query) -> Fleet:
         """A history for each variant that the query selects, in order of variants, with their builds and pools."""
         with self._counting() as counting:
-            counting.select(query, _since(counting, query))
-            return fold(counting.histories(query.test))
+            return fold(counting.counts(query, lambda: _since(counting, query)))
 
     def histories(self, query: Query) -> tuple[History, ...]:
         """The histories of `fleet`, alone."""
@@ -93,8 +108,7 @@ class Store:
     def health(self, query: Query) -> Health:
         """What there is of the builds and jobs that the query selects, whatever their tests."""
         with self._counting() as counting:
-            counting.select(query, _since(counting, query))
-            row = counting.health().to_pylist()[0]
+            row = counting.health_of(query, lambda: _since(counting, query)).to_pylist()[0]
         modes = {"all": row.pop("whole_jobs"), "failed": row.pop("failed_jobs")}
         return Health(**row, modes=tuple(mode for mode, jobs in modes.items() if jobs))
 
@@ -123,8 +137,9 @@ class Store:
         """
         if name not in TABLES:
             raise FlakeReportError(f"table {name}: unknown; the store has {', '.join(TABLES)}")
-        with self._counting() as counting:
-            return counting.table(name)
+        with self._counting(Duck()) as counting:
+            found: duckdb.DuckDBPyRelation = counting.table(name)
+            return found
 
     def compact(self) -> Compacted:
         """Merge all small files, and leave out all rows that newer ingests replaced. Nobody else has to wait."""
@@ -178,34 +193,16 @@ class Store:
             raise unreadable(self._root, error) from error
 
     @contextmanager
-    def _counting(self) -> Iterator[Counting]:
+    def _counting(self, other: Engine | None = None) -> Iterator[Counting]:
         """A look at the files of this state; a file that is gone or damaged is the user's to mend."""
+        engine = other or self._engine()
+        rollups = None
+        if isinstance(engine, Duck) and isinstance(self._root, Folder):
+            rollups = Rollups(self._root.path, engine)
         try:
-            duck = Duck()
-            rollups = Rollups(self._root.path, duck) if isinstance(self._root, Folder) else None
-            yield Counting(files(self._root, self._table), duck, rollups)
-        except Duck.damage as error:
+            yield Counting(files(self._root, self._table), engine, rollups)
+        except engine.damage as error:
             raise unreadable(self._root, error) from error
-
-
-def _batches(records: Iterable[JobRecord]) -> Iterator[list[JobRecord]]:
-    """Records in groups of bounded size; of a job that comes twice in one group, the later stays."""
-    batch: dict[str, JobRecord] = {}
-    size = 0
-    for record in records:
-        batch.pop(record.job.id, None)
-        batch[record.job.id] = record
-        size += _size(record)
-        if size >= _BATCH:
-            yield list(batch.values())
-            batch, size = {}, 0
-    if batch:
-        yield list(batch.values())
-
-
-def _size(record: JobRecord) -> int:
-    rows = 2 + len(record.attempts) + len(record.causes) + len(record.memory) + len(record.engines)
-    return rows + sum(len(each.attempt.message) for each in record.attempts) // 1000
 
 
 def _since(counting: Counting, query: Query) -> datetime | None:
