@@ -52,7 +52,7 @@ def to_text(report: FlakeReport, *, everything: bool) -> Iterator[RenderableType
     if refused := sum(bool(one.refusals) for one in memory.tunings):
         told = f"{plural(refused, 'test')} refused memory: flake-report tune tells which setting fits"
         yield Padding(Text(told, style="dim"), culprits.INDENT)
-    if memory.suspicions or refused:
+    if memory.suspicions or line or refused:
         yield Text()
     if report.cost and report.cost.hours:
         yield from cost.to_text(report.cost, shown=cost.SHOWN if everything else 1)
