@@ -46,6 +46,13 @@ class Machine:
             text=True, check=False, timeout=60,
         )  # fmt: skip
 
+    def begin(self, *arguments: str) -> subprocess.Popen[str]:
+        """The same, left running."""
+        command = [self.python, "-m", "gpu_guard", *arguments]
+        return subprocess.Popen(
+            command, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )  # fmt: skip
+
 
 @pytest.fixture
 def machine(nvml_library: Path, tmp_path: Path) -> Machine:
@@ -108,6 +115,6 @@ def jobs() -> Iterator[Jobs]:
     found = Jobs({"PATH": "/nonexistent", **this}, old)
     yield found
     for pid in process.every_pid():
-        if process.session_of(pid) in found.sessions:
+        if process.session_of(pid) in found.sessions - {0}:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)

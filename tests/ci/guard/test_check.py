@@ -100,16 +100,17 @@ def test_going_on_anyway_starts_with_the_least(machine):
 
 def test_it_waits_for_memory_that_comes_back(machine):
     machine.fill(FULL)
-    timer = threading.Timer(1.5, machine.fill)
-    timer.start()
-    done = machine.guard("check", "--utilization", "0.3", "--wait", "30")
-    timer.join()
-    assert done.returncode == 0, done.stderr
-    first, who, back, last = done.stderr.splitlines()
-    assert first.startswith("waiting 0 of 30 s: cuda:0 has 4.00 of 22.00 GiB free")
+    waiting = machine.begin("check", "--utilization", "0.3", "--wait", "60")
+    assert waiting.stderr.readline().startswith("waiting 0 of 60 s: cuda:0 has 4.00 of 22.00 GiB free")
+    who = waiting.stderr.readline()
     assert who.startswith("  cuda:0 is held by 18.00 GiB by what this machine does not list")
-    assert back.startswith("waiting 2 of 30 s: cuda:0 has 22.00")
-    assert last.endswith("it fits after 4 s")
+    machine.fill()
+    shown, told = waiting.communicate(timeout=70)
+    assert waiting.returncode == 0, told
+    back, last = told.splitlines()
+    assert re.match(r"waiting \d+ of 60 s: cuda:0 has 22.00", back)
+    assert re.search(r"it fits after \d+ s$", last)
+    assert shown == "export GPU_GUARD_SET_UTILIZATION=0.3\n"
 
 
 @pytest.mark.parametrize(
@@ -257,8 +258,7 @@ def test_the_other_commands(machine, tmp_path):
 
 def test_who_stops_waiting_gets_no_traceback(machine):
     machine.fill(FULL)
-    command = [machine.python, "-m", "gpu_guard", "check", "--utilization", "0.3", "--wait", "60"]
-    waiting = subprocess.Popen(command, env=machine.environment, stderr=subprocess.PIPE, text=True)
+    waiting = machine.begin("check", "--utilization", "0.3", "--wait", "60")
     assert waiting.stderr.readline().startswith("waiting 0 of 60 s")
     waiting.send_signal(signal.SIGINT)
     _, told = waiting.communicate(timeout=30)
