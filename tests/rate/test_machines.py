@@ -48,7 +48,7 @@ def test_retries_are_left_out() -> None:
 
 def test_a_bad_machine_leads_with_its_p_value_and_what_passed_elsewhere() -> None:
     jobs = [job(at, "abcdef"[at % 6]) for at in range(60)]
-    known = Elsewhere("c", failed=9, tried=8, passed=7)
+    known = Elsewhere("c", tried=8, passed=7)
     rates = place_rates(jobs, Troubles({f"{at}c" for at in range(2, 60, 6)}, ()), BUILDS, {}, [known])
     machines = [rate for rate in rates if rate.kind is PlaceKind.MACHINE]
     assert machines[0].name == "c"

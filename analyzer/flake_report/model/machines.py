@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from .rate import Interval
 
 
-@dataclass(frozen=True, slots=True)
-class JobPlace:
+class JobPlace(NamedTuple):
     """Where one job ran that has results or was lost. `order` is its build's.
 
     `machine` is the host, or the agent's name where no host is known; empty where neither is. `retry`: another job was
@@ -28,13 +28,12 @@ class JobPlace:
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
-    """Failures of tests on one machine, one a test and commit; and what the same test at the same commit did elsewhere.
+    """Failures of tests on one machine that ran on another at the same commit: one a test and commit.
 
-    `tried` ran on another machine too, `passed` passed there.
+    `passed` of the `tried` ones passed on another machine.
     """
 
     machine: str
-    failed: int
     tried: int
     passed: int
 
@@ -55,7 +54,7 @@ class PlaceRate:
     Trouble is any of three: `own` jobs had a test that failed first by itself, outside breakages; `victims` had one
     that the environment failed; `lost` did not end by themselves. Of a machine `p_value` says how likely so much
     trouble, or more, would be if all machines of its steps and queues were alike, corrected for having looked at all of
-    them; 1 where too little ran on it. `elsewhere` is None where nothing failed on the machine.
+    them; 1 where too little ran on it. `elsewhere` is None where nothing that failed on the machine ran on another.
     """
 
     kind: PlaceKind

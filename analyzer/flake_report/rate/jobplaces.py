@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import TypeAlias
 
@@ -48,7 +48,7 @@ def job_places(records: Sequence[JobRecord], query: Query) -> tuple[JobPlace, ..
 
 
 def elsewhere(records: Sequence[JobRecord], query: Query) -> tuple[Elsewhere, ...]:
-    """What failed on each machine, and what became of it on others at the same commit; in order of machines."""
+    """What failed on each machine and ran on others at the same commit, and what became of it; in order of machines."""
     seen: dict[_Tried, dict[str, set[Outcome]]] = defaultdict(lambda: defaultdict(set))
     commits = {(record.build.org, record.build.pipeline, record.build.key): record.build.commit for record in records}
     for _, record in asked_jobs(records, query):
@@ -60,12 +60,12 @@ def elsewhere(records: Sequence[JobRecord], query: Query) -> tuple[Elsewhere, ..
             if attempt.test.name and attempt.outcome is not Outcome.SKIPPED:
                 tried = (attempt.test, attempt.session_key, job.step, commit)
                 seen[tried][machine_of(job)].add(attempt.outcome)
-    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
+    tried: Counter[str] = Counter()
+    passed: Counter[str] = Counter()
     for machines in seen.values():
         for machine, outcomes in machines.items():
-            if any(outcome.bad for outcome in outcomes):
-                others = [machines[other] for other in machines if other != machine]
-                passed = any(outcome.good for other in others for outcome in other)
-                for at, counted in enumerate((True, bool(others), passed)):
-                    counts[machine][at] += counted
-    return tuple(Elsewhere(machine, *counts[machine]) for machine in sorted(counts))
+            others = [machines[other] for other in machines if other != machine]
+            if others and any(outcome.bad for outcome in outcomes):
+                tried[machine] += 1
+                passed[machine] += any(outcome.good for other in others for outcome in other)
+    return tuple(Elsewhere(machine, tried[machine], passed[machine]) for machine in sorted(tried))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -86,19 +86,16 @@ class _Names:
 def _rates(
     kind: PlaceKind, jobs: Sequence[JobPlace], name_of: Callable[[JobPlace], str], troubles: Troubles
 ) -> Iterator[PlaceRate]:
-    places: dict[str, list[JobPlace]] = defaultdict(list)
-    for job in jobs:
-        places[name_of(job)].append(job)
+    own = [job for job in jobs if job.job in troubles.own]
+    victims = [job for job in jobs if job.job in troubles.victims]
+    lost = [job for job in jobs if job.lost]
+    troubled = {job.job: job for job in (*own, *victims, *lost)}.values()
+    total, bad, by_tests, struck, ended = (
+        Counter(name_of(job) for job in some) for some in (jobs, troubled, own, victims, lost)
+    )
     made = [
-        PlaceRate(
-            kind=kind,
-            name=name,
-            trouble=interval(sum(_troubled(job, troubles) for job in mine), len(mine)),
-            own=sum(job.job in troubles.own for job in mine),
-            victims=sum(job.job in troubles.victims for job in mine),
-            lost=sum(job.lost for job in mine),
-        )
-        for name, mine in places.items()
+        PlaceRate(kind, name, interval(bad[name], count), by_tests[name], struck[name], ended[name])
+        for name, count in total.items()
         if name
     ]
     yield from sorted(made, key=lambda rate: (-rate.trouble.low, -rate.trouble.hits, rate.name))

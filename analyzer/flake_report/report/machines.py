@@ -36,7 +36,6 @@ def to_json(rate: PlaceRate) -> dict[str, object]:
         "victims": rate.victims,
         "lost": rate.lost,
         "p_value": rate.p_value,
-        "failed": other.failed if other else 0,
         "tried_elsewhere": other.tried if other else 0,
         "passed_elsewhere": other.passed if other else 0,
     }

@@ -1,34 +1,42 @@
--- One row a machine on which some test failed: how many tests and commits failed there, how many of those ran on
--- another machine too, and passed there. Attempts in jobs that died say nothing; nameless cases are no test.
-WITH ran AS (
-  SELECT a.classname, a.name, a.apart, a.session_key, j.step, b."commit",
-    CASE WHEN s.host <> '' THEN s.host ELSE j.agent END AS machine,
+-- One row a machine on which some test failed that ran on another machine too, at the same commit: how many tests and
+-- commits that were, and how many of them passed on another. Attempts in jobs that died say nothing; nameless cases are
+-- no test.
+WITH placed AS (
+  SELECT j.ingest, j.step, b."commit", CASE WHEN s.host <> '' THEN s.host ELSE j.agent END AS machine
+  FROM jobs j
+  JOIN stored_jobs s ON s.ingest = j.ingest
+  JOIN builds b ON b.place = j.place
+  WHERE NOT j.died AND b."commit" <> '' AND (s.host <> '' OR j.agent <> '')
+), spread AS (
+  -- Few steps run on several machines at one commit, so most attempts need no look.
+  SELECT *, min(machine) OVER (PARTITION BY step, "commit") AS lowest,
+    max(machine) OVER (PARTITION BY step, "commit") AS highest
+  FROM placed
+), several AS (
+  SELECT ingest, step, "commit", machine FROM spread WHERE lowest <> highest
+), failed AS (
+  SELECT DISTINCT a.classname, a.name, a.apart, a.session_key, p.step, p."commit"
+  FROM attempts a
+  JOIN several p ON p.ingest = a.ingest
+  WHERE a.outcome IN ('failed', 'error', 'crashed') AND a.name <> ''
+), ran AS (
+  SELECT a.classname, a.name, a.apart, a.session_key, p.step, p."commit", p.machine,
     max(CASE WHEN a.outcome IN ('failed', 'error', 'crashed') THEN 1 ELSE 0 END) AS failed,
     max(CASE WHEN a.outcome IN ('passed', 'xfailed', 'xpassed') THEN 1 ELSE 0 END) AS passed
   FROM attempts a
-  JOIN jobs j ON j.ingest = a.ingest
-  JOIN stored_jobs s ON s.ingest = j.ingest
-  JOIN builds b ON b.place = j.place
-  WHERE a.outcome <> 'skipped' AND a.name <> '' AND b."commit" <> '' AND NOT j.died
-    AND (s.host <> '' OR j.agent <> '')
-    AND EXISTS (
-      SELECT 1
-      FROM attempts f
-      WHERE f.classname = a.classname AND f.name = a.name AND f.apart = a.apart AND f.session_key = a.session_key
-        AND f.outcome IN ('failed', 'error', 'crashed')
-    )
-  GROUP BY a.classname, a.name, a.apart, a.session_key, j.step, b."commit",
-    CASE WHEN s.host <> '' THEN s.host ELSE j.agent END
+  JOIN several p ON p.ingest = a.ingest
+  JOIN failed f ON f.classname = a.classname AND f.name = a.name AND f.apart = a.apart
+    AND f.session_key = a.session_key AND f.step = p.step AND f."commit" = p."commit"
+  WHERE a.outcome <> 'skipped'
+  GROUP BY a.classname, a.name, a.apart, a.session_key, p.step, p."commit", p.machine
 ), beside AS (
   SELECT *,
     count(*) OVER (PARTITION BY classname, name, apart, session_key, step, "commit") - 1 AS others,
     sum(passed) OVER (PARTITION BY classname, name, apart, session_key, step, "commit") - passed AS others_passed
   FROM ran
 )
-SELECT machine, count(*) AS failed,
-  count(*) FILTER (WHERE others > 0) AS tried,
-  count(*) FILTER (WHERE others_passed > 0) AS passed
+SELECT machine, count(*) AS tried, count(*) FILTER (WHERE others_passed > 0) AS passed
 FROM beside
-WHERE failed = 1
+WHERE failed = 1 AND others > 0
 GROUP BY machine
 ORDER BY machine
