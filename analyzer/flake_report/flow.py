@@ -118,6 +118,7 @@ def explain(blob: Blob, table: SignatureTable) -> Explanation:
         failed=sum(session.failed + session.errors for session in log.sessions),
         causes=found,
         unexplained=_unexplained(log, found),
+        cut_sessions=sum(not session.ended for session in log.sessions),
         warnings=(*damage, *(str(warning) for warning in log.warnings)),
     )
 

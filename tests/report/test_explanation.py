@@ -54,6 +54,18 @@ def test_the_numbers_of_the_first_known_failure_stand_in_one_line() -> None:
     assert memory_line(first) == "10.93 of 22.05 GiB free · asked 11.02 (utilization 0.5) · short by 0.09"
 
 
+def test_a_log_that_ends_in_the_midst_of_a_session_is_not_said_to_be_green() -> None:
+    cut = explanation(exit_status=None, sessions=1, passed=3, failed=0, cut_sessions=1)
+    assert (
+        headline(cut).plain
+        == "? 1 test session · 3 passed, 0 failed · no failure so far: the log ends in the midst of it"
+    )
+    # A session may be cut on purpose: what counts is how the job ended.
+    assert headline(explanation(exit_status=0, sessions=2, passed=3, failed=0, cut_sessions=1)).plain.startswith(
+        "✓ exit 0"
+    )
+
+
 def test_sizes_that_print_alike_are_short_by_less_than_their_rounding() -> None:
     alike = {**CAPTURES, "free_gib": 11.02, "utilization": 0.5, "requested_gib": 11.02}
     assert memory_line(alike).endswith("short by less than 0.01")

@@ -176,7 +176,8 @@ class Cause:
 class Explanation:
     """What one log says of its job, the root cause first; no cause where nothing failed.
 
-    `unexplained` are the tests that failed by the runner's own summary and that no cause names.
+    `unexplained` are the tests that failed by the runner's own summary and that no cause names. `cut_sessions` are
+    those of `sessions` that the log does not show to their end: it was cut off, or they died.
     """
 
     log: str
@@ -187,3 +188,4 @@ class Explanation:
     causes: tuple[Cause, ...]
     warnings: tuple[str, ...] = ()
     unexplained: tuple[str, ...] = ()
+    cut_sessions: int = 0

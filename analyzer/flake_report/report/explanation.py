@@ -34,6 +34,7 @@ def to_json(explanation: Explanation) -> dict[str, object]:
         "log": explanation.log,
         "exit_status": explanation.exit_status,
         "sessions": explanation.sessions,
+        "cut_sessions": explanation.cut_sessions,
         "passed": explanation.passed,
         "failed": explanation.failed,
         "unexplained": list(explanation.unexplained),
@@ -110,6 +111,9 @@ def headline(explanation: Explanation) -> Text:
         return Text.assemble(("? ", "bold yellow"), (" · ".join(parts), "bold"))
     if explanation.exit_status is None and not explanation.sessions:
         return Text.assemble(("– ", "bold"), ("no failure found; this log does not say how its job ended", "bold"))
+    if explanation.exit_status is None and explanation.cut_sessions:
+        parts.append("no failure so far: the log ends in the midst of it")
+        return Text.assemble(("? ", "bold yellow"), (" · ".join(parts), "bold"))
     parts.append("nothing failed")
     return Text.assemble(("✓ ", "bold green"), (" · ".join(parts), "bold"))
 
