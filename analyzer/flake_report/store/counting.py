@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, replace
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 
@@ -15,20 +16,9 @@ from .delta import Files
 from .engine import Engine
 from .histories import Counts, of_tests
 from .layout import TABLES
+from .parts import Part, Span, cut
 from .rollups import KEPT_ROWS, Rollups, answer_name, digest
 from .sql import like, moment, statement
-
-
-class Part(NamedTuple):
-    """Weeks that are counted together: the place of their first build, and how many attempts their files hold.
-
-    `kept`: what they come to is kept for the next time.
-    """
-
-    weeks: list[str]
-    base: int
-    rows: int
-    kept: bool = False
 
 
 class Counting:
@@ -211,48 +201,13 @@ class Counting:
         return self._engine.relation(f"SELECT {shown} FROM stored_{kind} s {newest}")  # noqa: S608 - names are our own
 
     def _parts(self) -> Iterator[Part]:
-        """The weeks of the selected jobs, oldest first, in parts that the engine holds.
-
-        Weeks whose builds interleave come together: a build's time of creation can contradict its number, or change
-        between two ingests. With rollups, every week that is worth one comes alone, so that it is found again whatever
-        the weeks around it hold.
-        """
-        open_part: Part | None = None
-        for cluster in self._clusters():
-            if open_part and not cluster.kept and open_part.rows + cluster.rows <= self._engine.rows_at_once:
-                open_part = Part([*open_part.weeks, *cluster.weeks], open_part.base, open_part.rows + cluster.rows)
-                continue
-            if open_part:
-                yield open_part
-            if cluster.kept:
-                yield cluster
-                open_part = None
-            else:
-                open_part = cluster
-        if open_part:
-            yield open_part
-
-    def _clusters(self) -> Iterator[Part]:
-        """The fewest weeks that share no build with others."""
+        """The weeks of the selected jobs, oldest first, in parts that the engine holds."""
         spans = self._engine.answer(
             "SELECT week, min(place) AS low, max(place) AS high FROM jobs GROUP BY week ORDER BY low"
-        )
-        inside: list[str] = []
-        base = reached = -1
-        for span in spans.to_pylist():
-            if inside and span["low"] > reached:
-                yield self._cluster(inside, base)
-                inside = []
-            if not inside:
-                base = span["low"]
-            inside.append(span["week"])
-            reached = max(reached, span["high"])
-        if inside:
-            yield self._cluster(inside, base)
-
-    def _cluster(self, weeks: list[str], base: int) -> Part:
-        rows = sum(file.rows for week in weeks for file in self._files.get("attempts", {}).get(week, ()))
-        return Part(weeks, base, rows, kept=self._rollups is not None and rows >= KEPT_ROWS)
+        ).to_pylist()
+        rows = {week: sum(file.rows for file in held) for week, held in self._files.get("attempts", {}).items()}
+        kept_from = KEPT_ROWS if self._rollups else math.inf
+        return cut((Span(**span) for span in spans), rows, at_once=self._engine.rows_at_once, kept_from=kept_from)
 
     def _show(self, view: str, kind: str, weeks: Sequence[str] | None = None) -> None:
         """A view of one kind's rows in these weeks, or in all of them."""
