@@ -3,10 +3,11 @@
     .venv/bin/python tests/bench/make_store.py STORE --attempts 20e6
     .venv/bin/python tests/bench/bench_store.py STORE [--samples 3] [--only NAME,...] [--polars PATH]
 
-`cold` counts everything behind `show`: runs, verdicts, streaks, of each variant. `warm` does it again, with the rollups
-that the first left; `test` and `week` are `--test X` and `--since 1w` after it; `folded` is `warm` with the histories
-made into Python's objects. The peers count less: of each variant its runs, those that failed, and those that failed and
-passed. `duckdb` asks one query, `duckdb weekly` one a week and sums up, polars streams, pandas goes week by week.
+`cold` counts everything behind `show`: runs, verdicts, streaks, of each variant. `joined` does it again with the
+rollups of weeks that the first left, `warm` with its whole answer; `test` and `week` are `--test X` and `--since 1w`
+after it; `folded` is `warm` with the histories made into Python's objects. The peers count less: of each variant its
+runs, those that failed, and those that failed and passed. `duckdb` asks one query, `duckdb weekly` one a week and sums
+up, polars streams, pandas goes week by week.
 
 Each sample is a process of its own, samples are interleaved, medians are shown; import is not counted. Processor time
 stands beside the time on the clock, as it suffers less from what else the machine does.
@@ -42,8 +43,7 @@ query = {{query}}
 {START}
 opened = Store.open(store)
 with opened._counting() as counting:
-    counting.select(query, _since(counting, query))
-    counts = counting.histories(query.test)
+    {{counted}}
     {{more}}
 done(counts.files.num_rows)
 """
@@ -87,7 +87,7 @@ else:
     found = con.sql("SELECT classname, name, apart, session_key, step, queue, sum(runs), sum(failed), sum(flaky)"
                     " FROM weekly GROUP BY ALL").to_arrow_table()
 done(found.num_rows)
-"""
+"""  # noqa: S608 - names are our own
 
 POLARS = f"""{HEAD}
 sys.path.insert(0, sys.argv[2])
@@ -128,8 +128,12 @@ done(len(found))
 """
 
 
-def ours(query: str, more: str = "pass") -> str:
-    return OURS.format(query=query, more=more)
+def ours(query: str, more: str = "pass", counted: str = "") -> str:
+    asked = "counts = counting.counts(query, lambda: _since(counting, query))"
+    return OURS.format(query=query, more=more, counted=counted or asked)
+
+
+JOINED = "counting.select(query, _since(counting, query)); counts = counting.histories(query.test)"
 
 
 TEST = "Query(test='test_fewer_blocks[4711-')"
@@ -139,6 +143,7 @@ def programs(polars: str) -> dict[str, tuple[str, ...]]:
     """Each method with its program and arguments. `cold` comes first: it leaves the rollups for those below."""
     return {
         "cold": (ours("Query()"),),
+        "joined": (ours("Query()", counted=JOINED),),
         "warm": (ours("Query()"),),
         "folded": (ours("Query()", "histories.fold(counts)"),),
         "test": (ours(TEST, "histories.fold(counts)"),),

@@ -9,7 +9,7 @@ evenly over the weeks; each runs ATTEMPTS / BUILDS / 50 kinds of job, drawn with
 One test in 33 flakes, with a rate of its own from Beta(0.5, 10); one in 25 is skipped everywhere; one in 500 is broken
 for a tenth of the history. A failed attempt is run again in half of the jobs, and then fails again with the test's own
 rate. One job in 200 meets a card that is not free: one to three of its tests fail with `free-memory-at-start`. One job
-in 200 is lost and leaves no results. Names, files, sessions and messages are as long as vLLM's; seconds are exponential.
+in 200 is lost and leaves no results. Names, files, sessions and messages are as long as vLLM's.
 
 Files are those of a compacted store, up to 500,000 rows each; a commit a week. With `--first W` weeks before W are
 taken to be there already: large stores can be made in several runs.
