@@ -97,9 +97,11 @@ def test_by_hand_two_candidates_of_which_one_spared_a_sensitive_test():
 
 
 def test_two_incidents_name_nobody_whatever_the_probability():
-    shuffled = ["xabcdefghijV", "abcdefghijxV"]
-    sparing = [order(one) for one in (*shuffled, *["abcdefghijv"] * 40)]
-    assert not ranking(sparing).named
+    quiet = [order("abcdefghijklv", f"q{at}") for at in range(300)]
+    two = [order("abcdefghijklxV", "s1"), order("abcdefghijklxV", "s2")]
+    found = ranking([*quiet, *two])
+    assert (found.tests[0], found.probabilities[0] >= 0.95, found.named) == ("x", True, False)
+    assert ranking([*quiet, *two, order("abcdefghijklxV", "s3")]).named
 
 
 def test_a_test_that_is_only_in_the_bad_jobs_is_named():
