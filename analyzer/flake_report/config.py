@@ -104,7 +104,7 @@ SETTINGS = (
     Setting(
         "collect", "budget", 'a share such as "80%"', '"80%"', "Of each rate limit; the rest is for others.", share
     ),
-    Setting("store", "path", "text", '"flake-report-store"', "The store's folder.", _text),
+    Setting("store", "path", "text", '"flake-report-store"', "The store: a folder, or a URL (s3, gs, az).", _text),
     Setting("rates", "branch", "text", "every branch", "The branch whose builds count; `*` and `?` match.", _text),
     Setting("rates", "since", _SPAN, "all", "Back from the newest build.", span),
     Setting("rates", "budget", 'a share such as "0.5%"', '"0.5%"', "The failure rate that a test may have.", share),
