@@ -152,3 +152,10 @@ def test_streaks_count_with_all_their_runs(fleet) -> None:
 def test_one_interval_is_that_of_the_same_counts_among_others(fleet) -> None:
     (rate,) = rates(fleet(*STORY))
     assert interval(2, 6) == rate.own
+
+
+def test_a_test_that_fails_in_bouts_is_called_unsteady_and_a_steady_one_not(fleet) -> None:
+    """The fixture builds one an hour: 168 a week. Twelve flakes each, in the second week alone or spread evenly."""
+    bout = named(fleet(*["P"] * 168, *["F|P", *["P"] * 13] * 12, *["P"] * 336), "bout")
+    steady = named(fleet(*["F|P", *["P"] * 55] * 12), "steady")
+    assert {rate.variant.test.name: rate.unsteady for rate in rates(bout, steady)} == {"bout": True, "steady": False}

@@ -92,7 +92,6 @@ def test_it_is_told_from_the_verdict_down_to_each_attempt(stories: Stories) -> N
         "        failed",
         "    build 6 to build 11: 5 runs passed",
         "    build 9: 1 run only skipped",
-        "",
     ]
 
 

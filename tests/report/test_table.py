@@ -7,6 +7,7 @@ from dataclasses import replace
 from rich.console import Console
 
 from flake_report.model.report import FlakeReport
+from flake_report.model.verdict import TestVerdict
 from flake_report.report.table import SHOWN, to_text
 
 
@@ -32,6 +33,13 @@ def test_a_verdict_stands_with_its_reason_under_the_place_where_the_test_runs(re
         "  kv-connector · gpu_1_queue · timeout",
         "  flaky: build 7 both failed and passed",
     ]
+
+
+def test_a_flake_that_comes_in_bouts_says_so_and_a_regression_does_not(report: FlakeReport) -> None:
+    flaky = replace(report.tests[0], unsteady=True)
+    over = replace(flaky, verdict=TestVerdict.RECOVERED)
+    assert "it fails in bouts" in printed(replace(report, tests=(flaky,)), width=200)
+    assert "bouts" not in printed(replace(report, tests=(over,)), width=200)
 
 
 def test_the_budget_and_the_count_of_each_verdict_are_said(report: FlakeReport) -> None:

@@ -163,7 +163,9 @@ class FlakeRate:
     breakages. `recovery` is first-failed runs that passed on a retry / first-failed runs that were retried, outside
     breakages too, and `retried` says who retried them. `environment` is e: runs with a victim attempt / runs.
     `rank_low` is the Clopper-Pearson lower bound of p. `over_budget` is P(p > budget). `also_flaky`: of a broken test,
-    whether it was flaky outside its breakages. `trend` is by week, oldest first; empty where no run needed telling.
+    whether it was flaky outside its breakages. `unsteady`: outside them its weeks differ by more than chance, so that
+    the interval of p is too narrow for weeks to come. `trend` is by week, oldest first; empty where no run needed
+    telling.
     `first_order` and `last_order` are the first and the last build with an own attempt; None where there is none.
     `owner` is empty where nobody is named.
     """
@@ -180,6 +182,7 @@ class FlakeRate:
     flaky_runs: int = 0
     over_budget: float = 0.0
     also_flaky: bool = False
+    unsteady: bool = False
     segments: tuple[Segment, ...] = ()
     breakages: tuple[Breakage, ...] = ()
     trend: tuple[WeekCount, ...] = ()

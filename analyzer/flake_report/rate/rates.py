@@ -15,8 +15,10 @@ from flake_report.model.verdict import TestVerdict
 from .breakages import breakages
 from .episodes import episodes
 from .intervals import clopper_pearson_low, jeffreys, over
+from .multiplicity import found
 from .segments import Parted, parted
-from .trends import trend
+from .steadiness import unsteady
+from .trends import by_week, trend
 from .verdicts import Facts, judge
 
 
@@ -83,6 +85,7 @@ def flake_rates(fleet: Fleet, budget: float, parts: Sequence[Parted] | None = No
     recovery, _ = _counted([(each.recovered, each.retried.total) for each in tallies])
     above = over(budget, [each.hits for each in own], [each.n for each in own]).tolist()
     weeks = [build.week for build in fleet.builds]
+    bouts = _bouts(parts, tallies, weeks)
     rates = []
     for at, history in enumerate(fleet.histories):
         facts = _facts(parts[at], tallies[at], own[at], fleet.builds)
@@ -101,6 +104,7 @@ def flake_rates(fleet: Fleet, budget: float, parts: Sequence[Parted] | None = No
                 flaky_runs=len(facts.mixed),
                 over_budget=above[at],
                 also_flaky=judged.also_flaky,
+                unsteady=at in bouts,
                 segments=parts[at].segments,
                 breakages=tuple(facts.breakages),
                 trend=trend(history, weeks),
@@ -118,6 +122,14 @@ def flake_rates(fleet: Fleet, budget: float, parts: Sequence[Parted] | None = No
         ),
     )
     return tuple(rates[at] for at in order)
+
+
+def _bouts(parts: Sequence[Parted], tallies: Sequence[Tally], weeks: Sequence[str]) -> frozenset[int]:
+    """The histories whose weeks differ by more than chance, corrected for having looked at all that could."""
+    looked = [at for at, each in enumerate(tallies) if each.first_failed > 1]
+    p_values = np.array([unsteady(*by_week(parts[at].sound, weeks)) for at in looked])
+    differs = found(p_values, np.zeros(len(looked)))
+    return frozenset(at for at, one in zip(looked, differs.tolist(), strict=True) if one)
 
 
 def _facts(parts: Parted, counts: Tally, own: Interval, builds: Sequence[Build]) -> Facts:

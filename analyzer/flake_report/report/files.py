@@ -42,6 +42,7 @@ def tests_parquet(report: FlakeReport) -> bytes:
         **dict.fromkeys(_COUNTS, count),
         **dict.fromkeys(_SHARES, share),
         "also_flaky": pa.bool_(),
+        "unsteady": pa.bool_(),
         "trend": pa.list_(pa.struct({"week": text, "runs": count, "first_failures": count, "victims": count})),
         "breakages": pa.list_(pa.struct({**bounds, **counted})),
     }

@@ -12,7 +12,7 @@ from .links import build_url, job_url
 from .words import stamp
 
 COLUMNS = (
-    "test", "classname", "name", "apart", "step", "queue", "session", "verdict", "also_flaky", "reason",
+    "test", "classname", "name", "apart", "step", "queue", "session", "verdict", "also_flaky", "unsteady", "reason",
     "runs", "own_runs", "first_failures", "rate", "low", "high", "rank_low", "over_budget", "flaky_runs",
     "retried", "retried_in_session", "retried_automatic", "retried_manual",
     "recovered", "recovery_rate", "recovery_low", "recovery_high",
@@ -33,7 +33,7 @@ def row(test: FlakeRate) -> dict[str, object]:
     )  # fmt: skip
     values = (
         variant.test.label, variant.test.classname, variant.test.name, variant.test.apart,
-        variant.step, variant.queue, variant.session, test.verdict.value, test.also_flaky, test.reason,
+        variant.step, variant.queue, variant.session, test.verdict.value, test.also_flaky, test.unsteady, test.reason,
         environment.n, own.n, own.hits, own.rate, own.low, own.high, test.rank_low, test.over_budget, test.flaky_runs,
         retried.total, retried.session, retried.automatic, retried.manual,
         recovery.hits, recovery.rate, recovery.low, recovery.high,

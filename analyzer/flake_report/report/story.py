@@ -36,9 +36,10 @@ def to_text(stories: Stories, *, everything: bool = False) -> Iterator[Renderabl
         yield Text(f"no test here is named like {stories.asked}; names are matched as written, capitals too")
         return
     shown = stories.stories if everything else stories.stories[:SHOWN]
-    for story in shown:
+    for nth, story in enumerate(shown):
+        if nth:
+            yield Text()
         yield from _story(story, stories.builds, stories.budget)
-        yield Text()
     if len(shown) < len(stories.stories):
         more = len(stories.stories) - len(shown)
         yield Text(f"… {more:,} more with that name; give more of it, or --all", style="dim")

@@ -108,7 +108,10 @@ def verdict_text(test: FlakeRate) -> Text:
     """`flaky: build 812 both failed and passed at one commit`."""
     also = ", and flaky before" if test.also_flaky else ""
     line = Text(f"{test.verdict.value}{also}", style=STYLES.get(test.verdict, "bold"), overflow="fold")
-    return Text.assemble(line, f": {one_line(test.reason)}", overflow="fold")
+    bouts = ""
+    if test.unsteady and test.verdict is TestVerdict.FLAKY:  # a regression's weeks differ anyhow
+        bouts = "; it fails in bouts: the interval is too narrow for other weeks"
+    return Text.assemble(line, f": {one_line(test.reason)}{bouts}", overflow="fold")
 
 
 def _numbers(test: FlakeRate) -> Text:
