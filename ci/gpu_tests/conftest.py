@@ -57,9 +57,19 @@ def card(all_cards: list[Card]) -> Iterator[Card]:
 
 
 @pytest.fixture(scope="session")
-def vllm(all_cards: list[Card]) -> None:  # noqa: ARG001 - without a GPU there is no need to look
+def torch_here(all_cards: list[Card]) -> None:  # noqa: ARG001 - without a GPU there is no need to look
+    """For tests that hold memory themselves."""
+    _need("torch")
+
+
+@pytest.fixture(scope="session")
+def vllm(torch_here: None) -> None:  # noqa: ARG001 - it runs on torch
     """For tests that start engines."""
-    for package in ("torch", "vllm", "nixl"):
+    _need("vllm", "nixl")
+
+
+def _need(*packages: str) -> None:
+    for package in packages:
         if importlib.util.find_spec(package) is None:
             missing(f"{package} is not installed")
 
@@ -81,7 +91,7 @@ def sessions(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Session
 
 
 @pytest.fixture
-def holder(vllm: None) -> Iterator[Holder]:  # noqa: ARG001 - it needs torch
+def holder(torch_here: None) -> Iterator[Holder]:  # noqa: ARG001 - it runs on torch
     """Another process that holds GPU memory when it is told to."""
     with Holder() as found:
         yield found

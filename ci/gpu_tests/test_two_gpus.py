@@ -17,7 +17,7 @@ FULL = 0.6
 
 
 @pytest.fixture
-def second(all_cards: list[Card], vllm: None) -> Iterator[Holder]:  # noqa: ARG001 - it needs torch
+def second(all_cards: list[Card], torch_here: None) -> Iterator[Holder]:  # noqa: ARG001 - it runs on torch
     """Somebody who fills most of the second card."""
     if len(all_cards) < 2:
         pytest.skip("one GPU here")
