@@ -94,3 +94,9 @@ def fleet() -> Callable[..., Fleet]:
         return runs.fleet([record for at, build in enumerate(builds) for record in records(build, at)])
 
     return counted
+
+
+@pytest.fixture(scope="session")
+def recorded() -> Callable[[str, int], list[JobRecord]]:
+    """The job records of one build that is spelled out."""
+    return records

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from flake_report.model.evidence import RetryType
+from flake_report.model.evidence import JobState, RetryType
 from flake_report.model.rate import RunVerdict, Streak
-from flake_report.rate.runs import Fate, verdict
+from flake_report.model.results import TestId
+from flake_report.rate.runs import Fate, fleet, histories, verdict
 
 PLAIN_PASSES = {
     "one pass": "P",
@@ -94,3 +97,39 @@ def test_a_lost_run_names_where_it_began_and_no_cause(history) -> None:
 
 def test_a_run_says_who_asked_for_the_job_retry(history) -> None:
     assert [run.retry_type for run in history("FP", "F|P").runs] == [None, RetryType.AUTOMATIC]
+
+
+def test_in_a_chain_of_retries_the_first_one_says_who_asked(recorded) -> None:
+    first, automatic, manual = recorded("F|F|P", 0)
+    by_hand = replace(manual, job=replace(manual.job, retry_type=RetryType.MANUAL))
+    (history,) = histories([by_hand, automatic, first])  # the order of records does not matter
+    (run,) = history.runs
+    assert (run.retry_type, run.first_failed, run.recovered) == (RetryType.AUTOMATIC, True, True)
+    (history,) = histories([first, replace(by_hand, job=replace(by_hand.job, attempt=1))])
+    assert history.runs[0].retry_type is RetryType.MANUAL
+
+
+def test_shards_of_one_step_are_one_pool_and_each_runs_its_own_tests(recorded) -> None:
+    (one,) = recorded("F", 0)
+    other_test = replace(one.attempts[0].attempt, test=TestId("v1.test_x", "test_z"))
+    other = replace(
+        one,
+        job=replace(one.job, id="shard-2", shard="2/2"),
+        attempts=(replace(one.attempts[0], attempt=other_test),),
+    )
+    found = fleet([replace(one, job=replace(one.job, shard="1/2")), other])
+    assert [history.variant.test.name for history in found.histories] == ["test_y", "test_z"]
+    assert [(pool.step, pool.orders) for pool in found.pools] == [("unit", (0,))]
+
+
+def test_a_soft_failure_of_a_job_is_a_failure_of_its_tests_all_the_same(recorded) -> None:
+    (one,) = recorded("F", 0)
+    (history,) = histories([replace(one, job=replace(one.job, soft_failed=True))])
+    assert history.runs[0].verdict is RunVerdict.FAILED
+
+
+@pytest.mark.parametrize("state", [JobState.CANCELED, JobState.TIMED_OUT, JobState.EXPIRED])
+def test_what_ran_in_a_job_that_was_ended_from_outside_is_lost(state, recorded) -> None:
+    (one,) = recorded("F", 0)
+    (history,) = histories([replace(one, job=replace(one.job, state=state))])
+    assert history.runs[0].verdict is RunVerdict.LOST
