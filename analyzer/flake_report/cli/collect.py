@@ -16,30 +16,15 @@ from flake_report.collect.asked import Asked
 from flake_report.collect.collector import Collection
 from flake_report.collect.listing import Window
 from flake_report.collect.tally import Progress as Counts
-from flake_report.config import share
 from flake_report.errors import FlakeReportError
 from flake_report.model.config import CollectConfig
 from flake_report.model.evidence import LogMode
 from flake_report.report.words import plural
 
-from .options import Since, format_option, load_config
+from .options import Share, Since, format_option, load_config
 from .terminal import console, print_json, show, warn
 
 _STEADY = 600.0  # seconds over which the speed is measured: within a minute a rate limit makes it jump
-
-
-class Share(click.ParamType[float]):
-    """A part of a whole, written as `80%`."""
-
-    name = "share"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        if isinstance(value, float):
-            return value
-        try:
-            return share(value)
-        except ValueError:
-            self.fail(f"{value!r} is no share from 1% to 100%", param, ctx)
 
 
 @click.command(name="collect", short_help="Bring builds, logs and reports from Buildkite into an archive.")

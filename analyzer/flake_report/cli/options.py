@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import click
 
 from flake_report import flow
-from flake_report.config import parse_config, span
+from flake_report.config import parse_config, share, span
 from flake_report.errors import FlakeReportError
 from flake_report.model.config import Config, OwnersConfig, QueueConfig
 from flake_report.model.query import Query
@@ -56,6 +56,20 @@ class Since(click.ParamType[timedelta | datetime | None]):
         except ValueError:
             self.fail(f"{text!r} is no span such as 36h, 14d, 4w, and no date such as 2026-11-01", param, ctx)
         return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+class Share(click.ParamType[float]):
+    """A part of a whole, written as `80%` or `0.5%`."""
+
+    name = "share"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        if isinstance(value, float):
+            return value
+        try:
+            return share(value)
+        except ValueError:
+            self.fail(f"{value!r} is no share such as 80% or 0.5%", param, ctx)
 
 
 def load_config() -> Config:

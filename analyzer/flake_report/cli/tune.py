@@ -5,25 +5,10 @@ from __future__ import annotations
 import click
 
 from flake_report import flow
-from flake_report.config import share
 from flake_report.report import tuning
 
-from .options import HistoryArguments, format_option, history_options
+from .options import HistoryArguments, Share, format_option, history_options
 from .terminal import print_json, show
-
-
-class Share(click.ParamType[float]):
-    """A part of a whole, written as `0.5%`."""
-
-    name = "percent"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        if isinstance(value, float):
-            return value
-        try:
-            return share(value)
-        except ValueError:
-            self.fail(f"{value!r} is no share such as 0.5%", param, ctx)
 
 
 @click.command(name="tune", short_help="Tell which GPU memory setting fits a test.")
