@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -56,6 +57,20 @@ def test_packing_again_leaves_nothing_of_the_job_before(checkout: Path) -> None:
     old.write_text("{}\n")
     pack(checkout)
     assert not old.exists()
+
+
+def test_a_folder_that_cannot_be_removed_is_not_written_into(
+    checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the agent's user meets what a container's root left: a link in it may lead anywhere."""
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    (checkout / ".gpu-guard").mkdir()
+    (checkout / ".gpu-guard" / ".gitignore").symlink_to(victim)
+    monkeypatch.setattr(shutil, "rmtree", lambda *_, **__: None)  # root, who runs tests here, may remove anything
+    with pytest.raises(FileExistsError):
+        pack(checkout)
+    assert victim.read_text() == "precious"
 
 
 def test_a_link_in_place_of_the_folder_is_replaced_and_what_it_led_to_stays(checkout: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from pathlib import Path
 
@@ -41,3 +42,29 @@ def test_a_step_with_a_folder_of_its_own_for_recordings_keeps_it(step, tmp_path:
     assert "export GPU_GUARD_RECORD" not in target.read_text()
     assert not (tmp_path / ".gpu-guard").exists()
     assert "GPU_GUARD_RECORD" in target.read_text().partition("GPU_GUARD_ENV=")[2]
+
+
+def test_settings_reach_a_container_of_a_step_that_records_nothing(
+    step, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    listed = tmp_path / "job-env"
+    listed.write_text("")
+    plugins = [{"docker#v5.2.0": {"image": "x", "propagate-environment": True}}]
+    more = {
+        "BUILDKITE_ENV_FILE": str(listed), "BUILDKITE_PLUGINS": json.dumps(plugins),
+        "BUILDKITE_PLUGIN_CONFIGURATION": '{"on-no-gpu": "pass", "utilization": 0.5, "record": false}',
+    }  # fmt: skip
+    assert prior.run({**step, **more}, str(tmp_path / "exports")) == 0
+    assert listed.read_text() == 'GPU_GUARD_SET_UTILIZATION="0.5"\n'
+    assert "does not hand" not in capsys.readouterr().out
+
+
+def test_a_list_of_variables_that_takes_no_more_is_said(
+    step, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plugins = [{"docker#v5.2.0": {"image": "x", "propagate-environment": True}}]
+    more = {"BUILDKITE_ENV_FILE": str(tmp_path / "no" / "file"), "BUILDKITE_PLUGINS": json.dumps(plugins)}
+    assert prior.run({**step, **more}, str(tmp_path / "exports")) == 0
+    said = capsys.readouterr().out
+    assert "the agent's list of the job's variables takes no more: " in said
+    assert "does not hand GPU_GUARD_RECORD, GPU_GUARD_SET_UTILIZATION, PYTHONPATH to the container" in said

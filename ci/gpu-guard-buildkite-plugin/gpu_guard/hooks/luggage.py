@@ -25,28 +25,30 @@ _ENTRY = "[pytest11]\ngpu_guard.recorder = gpu_guard.autoload\n"
 
 
 def pack(checkout: Path) -> Path:
-    """Lay the folder down, empty of what an earlier job left. Raise OSError where the disk does not take it."""
+    """Lay the folder down anew. Raise OSError where that cannot be.
+
+    What an earlier job left goes first. Where it does not, nothing is written: a link may lie in it, to anywhere.
+    """
     folder = checkout / FOLDER
     if folder.is_symlink():
         folder.unlink()
-    shutil.rmtree(folder, ignore_errors=True)  # what another user's container left may stay: names never clash
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
     lib = folder / "lib"
-    lib.mkdir(parents=True, exist_ok=True)
+    lib.mkdir()
     (folder / ".gitignore").write_text("*\n", encoding="utf-8")  # no job finds its checkout changed
-    shutil.copytree(
-        _PACKAGE, lib / _PACKAGE.name, ignore=shutil.ignore_patterns("__pycache__", "hooks"), dirs_exist_ok=True
-    )
+    shutil.copytree(_PACKAGE, lib / _PACKAGE.name, ignore=shutil.ignore_patterns("__pycache__", "hooks"))
     for inside in [lib / _PACKAGE.name, *(path for path in (lib / _PACKAGE.name).iterdir() if path.is_dir())]:
         # A container's root writes here too. In folders of our own the agent can delete what root wrote.
-        (inside / "__pycache__").mkdir(exist_ok=True)
+        (inside / "__pycache__").mkdir()
     metadata = lib / f"gpu_guard-{__version__}.dist-info"
-    metadata.mkdir(exist_ok=True)
+    metadata.mkdir()
     (metadata / "METADATA").write_text(
         f"Metadata-Version: 2.1\nName: gpu-guard\nVersion: {__version__}\n", encoding="utf-8"
     )
     (metadata / "entry_points.txt").write_text(_ENTRY, encoding="utf-8")
     record = folder / "record"
-    record.mkdir(exist_ok=True)
+    record.mkdir()
     os.chmod(record, 0o1777)  # noqa: S103, PTH101  # the container's user may be another; Path.chmod says no more
     return folder
 

@@ -63,6 +63,7 @@ def run(environ: Mapping[str, str], target: str) -> int:
     variables = {name: where.path(value, str(checkout)) for name, value in decision.settings.items()}
     if options.record and RECORD not in environ:
         variables.update(_recording(environ, checkout, where, variables))
+    _hand_over(environ, where, variables)
     own = [name for name in environ if name in IDENTITY or (name.startswith(_OURS) and name not in (*variables, LIST))]
     variables[LIST] = " ".join([*variables, *own]) or LIST
     try:
@@ -93,33 +94,36 @@ def _recording(environ: Mapping[str, str], checkout: Path, where: Place, setting
             "checkout-in-container tells it"
         )
         return {}
+    inside = f"{where.checkout.rstrip('/')}/{FOLDER}"
+    found = {RECORD: f"{inside}/record"}
     try:
-        folder = pack(checkout)
-        inside = f"{where.checkout.rstrip('/')}/{FOLDER}"
-        found = {RECORD: f"{inside}/record"}
-        write_env(folder, {**settings, **found}, f"{inside}/lib")
-        own = environ.get("PYTHONPATH")
-        found["PYTHONPATH"] = f"{inside}/lib:{own}" if own else f"{inside}/lib"
-        _hand_over(environ, where, {**settings, **found}, inside)
+        write_env(pack(checkout), {**settings, **found}, f"{inside}/lib")
     except OSError as error:
         say(f"the tests run unrecorded: {error}")
         return {}
-    return found
+    own = environ.get("PYTHONPATH")
+    return {**found, "PYTHONPATH": f"{inside}/lib:{own}" if own else f"{inside}/lib"}
 
 
-def _hand_over(environ: Mapping[str, str], where: Place, variables: Mapping[str, str], inside: str) -> None:
+def _hand_over(environ: Mapping[str, str], where: Place, variables: Mapping[str, str]) -> None:
     """Let the variables into the container, where the pipeline lets them in, and say what it does not let in."""
-    in_file = [name for name in variables if name != "PYTHONPATH"]  # an image's own PYTHONPATH must not be lost
     file = environ.get("BUILDKITE_ENV_FILE")
+    in_file = [name for name in variables if name != "PYTHONPATH"]  # an image's own PYTHONPATH must not be lost
     if where.env_file and file:
-        add_to_env_file(Path(file), variables, in_file)
-    shell = f"{inside}/env"
+        try:
+            add_to_env_file(Path(file), variables, in_file)
+        except OSError as error:
+            say(f"the agent's list of the job's variables takes no more: {error}")
+            file = None
     lacking = where.lacks(variables, in_file if file else [])
-    if lacking and f"{FOLDER}/env" not in environ.get("BUILDKITE_COMMAND", ""):
-        say(
-            f"the {where.plugin} plugin does not hand {', '.join(lacking)} to the container: name them under its "
-            f"`environment`, or begin the command with `[ ! -f {shell} ] || . {shell};`"
-        )
+    if not lacking or f"{FOLDER}/env" in environ.get("BUILDKITE_COMMAND", ""):
+        return
+    words = f"the {where.plugin} plugin does not hand {', '.join(lacking)} to the container: "
+    words += "name them under its `environment`"
+    if RECORD in variables:
+        shell = f"{where.checkout}/{FOLDER}/env"
+        words += f", or begin the command with `[ ! -f {shell} ] || . {shell};`"
+    say(words)
 
 
 def _keep(options: Options, checkout: Path, before: Optional[dict[str, Any]]) -> str:
