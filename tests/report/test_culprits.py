@@ -40,10 +40,13 @@ def suspicion(**fields: Any) -> Suspicion:
             "one of 3 tests left it, by the order of tests; 2 pairs of them always ran in one order",
         ),
         ({"suspects": (), "orders": 1}, "nobody is suspected: the tests ran in 1 order only"),
-        ({"suspects": (), "incidents": 4}, "4 incidents cannot tell by the order of tests who left it; it takes 5"),
         (
-            {"suspects": (), "outside": 0.9},
-            "the order of tests speaks for none of them: the memory was taken from outside this process",
+            {"suspects": (), "incidents": 4, "outside": 0.9},
+            "4 incidents cannot tell by the order of tests who left it; it takes 5",
+        ),
+        (
+            {"suspects": (), "outside": 0.96, "incidents": 2},
+            "the order of tests speaks for none of them: the memory was taken from outside this process (95 % sure)",
         ),
         (
             {"suspects": (), "measured": 1},

@@ -24,7 +24,7 @@ SHOWN = 5
 INDENT = (0, 0, 0, 2)
 
 SURE = 0.95
-"""A run is repeated until an incident would have come with this probability."""
+"""The probability at which something is said, and with which a run that is repeated would have met an incident."""
 
 
 def to_json(suspicion: Suspicion) -> dict[str, object]:
@@ -85,8 +85,8 @@ def sentence(suspicion: Suspicion) -> str:
 
 def _by_order(suspicion: Suspicion) -> str:
     """Why nobody is named, where nothing was measured."""
-    if suspicion.outside > 1 / 2:
-        return "the order of tests speaks for none of them: the memory was taken from outside this process"
+    if suspicion.outside >= SURE:
+        return "the order of tests speaks for none of them: the memory was taken from outside this process (95 % sure)"
     if suspicion.incidents < LEAST:
         return (
             f"{plural(suspicion.incidents, 'incident')} cannot tell by the order of tests who left it; it takes {LEAST}"
@@ -105,7 +105,7 @@ def experiment(suspicion: Suspicion) -> str:
     """The run that would tell: half of the suspects before a victim, as often as an incident takes to come."""
     if suspicion.culprit is not None or suspicion.measured:
         return ""
-    if not suspicion.suspects or suspicion.outside > 1 / 2:
+    if not suspicion.suspects or suspicion.outside >= SURE:
         return "record the memory around each test: GPU_GUARD_RECORD=test-results pytest …"
     half = [one.test for one in suspicion.suspects[: max(len(suspicion.suspects) // 2, 1)]]
     tests = " ".join(quote(node_id(test)) for test in (*half, suspicion.victim))
