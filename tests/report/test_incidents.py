@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from rich.console import Console
-
 from flake_report.model.evidence import Build
 from flake_report.model.failure import Blame
 from flake_report.model.incident import Incident, IncidentKind
@@ -22,33 +20,25 @@ INCIDENT = Incident(BUILDS[0], "job-1", "free-memory", VICTIMS, blame=Blame.GPU_
 KIND = IncidentKind("free-memory", "f1", Blame.GPU_MEMORY, 1, 2, BUILDS[0], BUILDS[1], new=True)
 
 
-def printed(incidents, kinds, *, everything: bool = False) -> str:
-    console = Console(width=110, markup=False, highlight=False, emoji=False)
-    with console.capture() as captured:
-        for part in to_text(incidents, kinds, everything=everything):
-            console.print(part)
-    return captured.get()
-
-
-def test_a_kind_is_told_with_its_victims_days_and_culprit() -> None:
-    text = printed([INCIDENT], [KIND])
+def test_a_kind_is_told_with_its_victims_days_and_culprit(printed) -> None:
+    text = printed(to_text([INCIDENT], [KIND], everything=False))
     assert "1 incident of the environment, 2 victims" in text
     assert "1×  free-memory · 2 tests · 2026-11-03 to 2026-11-24 · new · culprit undetermined" in text
 
 
-def test_a_known_culprit_is_named() -> None:
+def test_a_known_culprit_is_named(printed) -> None:
     named = Incident(BUILDS[0], "job-1", "free-memory", VICTIMS, "m::polluter", fingerprint="f1")
-    assert "culprit m::polluter" in printed([named, INCIDENT], [KIND])
+    assert "culprit m::polluter" in printed(to_text([named, INCIDENT], [KIND], everything=False))
 
 
-def test_many_kinds_are_cut_unless_everything_is_asked_for() -> None:
+def test_many_kinds_are_cut_unless_everything_is_asked_for(printed) -> None:
     kinds = [KIND] * (SHOWN + 2)
-    assert "… 2 more kinds; --all shows them" in printed([INCIDENT], kinds)
-    assert printed([INCIDENT], kinds, everything=True).count("free-memory") == SHOWN + 2
+    assert "… 2 more kinds; --all shows them" in printed(to_text([INCIDENT], kinds, everything=False))
+    assert printed(to_text([INCIDENT], kinds, everything=True)).count("free-memory") == SHOWN + 2
 
 
-def test_without_incidents_nothing_is_said() -> None:
-    assert printed([], []) == ""
+def test_without_incidents_nothing_is_said(printed) -> None:
+    assert printed(to_text([], [], everything=False)) == ""
 
 
 def test_json_names_what_is_not_known_as_null() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from rich.console import Console
-
 from flake_report.model.machines import Elsewhere, PlaceKind, PlaceRate
 from flake_report.model.rate import Interval
 from flake_report.report.machines import SHOWN, to_json, to_text
@@ -18,16 +16,8 @@ GOOD = PlaceRate(
 QUEUE = PlaceRate(PlaceKind.QUEUE, "gpu_1", Interval(120, 11, 0.092, 0.05, 0.15), own=8, victims=2, lost=2)
 
 
-def printed(rates, *, everything: bool = False) -> str:
-    console = Console(width=400, markup=False, highlight=False, emoji=False)
-    with console.capture() as captured:
-        for part in to_text(rates, everything=everything):
-            console.print(part)
-    return captured.get()
-
-
-def test_a_bad_machine_is_told_with_its_evidence() -> None:
-    text = printed([QUEUE, BAD, GOOD])
+def test_a_bad_machine_is_told_with_its_evidence(printed) -> None:
+    text = printed(to_text([QUEUE, BAD, GOOD], everything=False), 400)
     assert "1 machine of 2 worse than the others" in text
     assert "host-3  9 of 30 jobs in trouble, 30.0 % (16.0–48.0): 6 failed by a test, 2 with victims, 2 lost" in text
     assert "so many by chance: 0.0004, all 2 machines looked at" in text
@@ -35,19 +25,21 @@ def test_a_bad_machine_is_told_with_its_evidence() -> None:
     assert "host-1" not in text
 
 
-def test_machines_that_are_alike_are_counted() -> None:
-    assert "2 machines: none differs from the others beyond chance" in printed([GOOD, GOOD])
+def test_machines_that_are_alike_are_counted(printed) -> None:
+    assert "2 machines: none differs from the others beyond chance" in printed(
+        to_text([GOOD, GOOD], everything=False), 400
+    )
 
 
-def test_asked_for_everything_all_places_are_told_and_many_are_cut() -> None:
-    text = printed([QUEUE, *[GOOD] * (SHOWN + 4)], everything=True)
+def test_asked_for_everything_all_places_are_told_and_many_are_cut(printed) -> None:
+    text = printed(to_text([QUEUE, *[GOOD] * (SHOWN + 4)], everything=True), 400)
     assert "queue    gpu_1  11 of 120 jobs" in text
     assert text.count("host-1") == SHOWN
     assert "… 4 more; see the JSON" in text
 
 
-def test_without_machines_nothing_is_said() -> None:
-    assert printed([QUEUE]) == ""
+def test_without_machines_nothing_is_said(printed) -> None:
+    assert printed(to_text([QUEUE], everything=False), 400) == ""
 
 
 def test_json_has_the_same_numbers_and_no_p_value_for_what_is_no_machine() -> None:

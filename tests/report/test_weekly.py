@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from rich.console import Console
 
 from flake_report.model.comparison import Change, Comparisons
 from flake_report.model.rate import Interval, Variant
@@ -23,45 +22,39 @@ FOUND = Comparisons(
 )
 
 
-def printed(found: Comparisons, *, everything: bool = False) -> str:
-    console = Console(width=110, markup=False, highlight=False, emoji=False)
-    with console.capture() as captured:
-        for part in to_text(found, everything=everything):
-            console.print(part)
-    return captured.get()
-
-
-def test_each_change_stands_with_both_rates_and_their_runs() -> None:
-    text = printed(FOUND)
+def test_each_change_stands_with_both_rates_and_their_runs(printed) -> None:
+    text = printed(to_text(FOUND, everything=False))
     assert "2026-W48 against 5 weeks before: 1 worse · 0 better · 1 new · 0 vanished" in text
     assert "worse    25.0 % (25/100), was 1.0 % (5/500)  v1.test_x::test_w · kv · gpu_1" in text
     assert "new      v1.test_x::test_new · kv · gpu_1" in text
 
 
-def test_what_could_not_be_tested_is_said() -> None:
-    assert "300 variants of 312 failed or ran too little to tell" in printed(FOUND)
+def test_what_could_not_be_tested_is_said(printed) -> None:
+    assert "300 variants of 312 failed or ran too little to tell" in printed(to_text(FOUND, everything=False))
 
 
-def test_an_empty_list_says_that_it_is_empty_by_construction() -> None:
+def test_an_empty_list_says_that_it_is_empty_by_construction(printed) -> None:
     nightly = Comparisons(week="2026-W48", before=3, untestable=40, pooled=True)
-    text = printed(nightly)
+    text = printed(to_text(nightly, everything=False))
     assert "the parameters of each test are counted together" in text
     assert "empty by construction" in text
 
 
-def test_of_tests_that_are_counted_together_it_is_said_how_many_there_are() -> None:
-    assert "(12 variants)" in printed(replace(FOUND, pooled=True, worse=(replace(WORSE, variants=12),)))
+def test_of_tests_that_are_counted_together_it_is_said_how_many_there_are(printed) -> None:
+    assert "(12 variants)" in printed(
+        to_text(replace(FOUND, pooled=True, worse=(replace(WORSE, variants=12),)), everything=False)
+    )
 
 
-def test_long_lists_are_cut_unless_everything_is_asked_for() -> None:
+def test_long_lists_are_cut_unless_everything_is_asked_for(printed) -> None:
     many = replace(FOUND, worse=(WORSE,) * (SHOWN + 3))
-    assert "… 3 more; --all shows them" in printed(many)
-    assert printed(many, everything=True).count("test_w") == SHOWN + 3
+    assert "… 3 more; --all shows them" in printed(to_text(many, everything=False))
+    assert printed(to_text(many, everything=True)).count("test_w") == SHOWN + 3
 
 
 @pytest.mark.parametrize("found", [Comparisons(), Comparisons(week="2026-W48")], ids=["no builds", "one week"])
-def test_without_weeks_to_compare_nothing_is_said(found) -> None:
-    assert printed(found) == ""
+def test_without_weeks_to_compare_nothing_is_said(found, printed) -> None:
+    assert printed(to_text(found, everything=False)) == ""
 
 
 def test_json_has_the_same_numbers() -> None:

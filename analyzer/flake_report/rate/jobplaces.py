@@ -14,7 +14,7 @@ from flake_report.model.results import Outcome, TestId
 
 from .runs import asked_jobs
 
-_Tried: TypeAlias = tuple[TestId, str, str, str]
+_Ran: TypeAlias = tuple[TestId, str, str, str]
 """A test in a session and step, at a commit."""
 
 
@@ -49,7 +49,7 @@ def job_places(records: Sequence[JobRecord], query: Query) -> tuple[JobPlace, ..
 
 def elsewhere(records: Sequence[JobRecord], query: Query) -> tuple[Elsewhere, ...]:
     """What failed on each machine and ran on others at the same commit, and what became of it; in order of machines."""
-    seen: dict[_Tried, dict[str, set[Outcome]]] = defaultdict(lambda: defaultdict(set))
+    seen: dict[_Ran, dict[str, set[Outcome]]] = defaultdict(lambda: defaultdict(set))
     commits = {(record.build.org, record.build.pipeline, record.build.key): record.build.commit for record in records}
     for _, record in asked_jobs(records, query):
         job, build = record.job, record.build
@@ -58,8 +58,8 @@ def elsewhere(records: Sequence[JobRecord], query: Query) -> tuple[Elsewhere, ..
             continue
         for attempt in (each.attempt for each in record.attempts):
             if attempt.test.name and attempt.outcome is not Outcome.SKIPPED:
-                tried = (attempt.test, attempt.session_key, job.step, commit)
-                seen[tried][machine_of(job)].add(attempt.outcome)
+                ran = (attempt.test, attempt.session_key, job.step, commit)
+                seen[ran][machine_of(job)].add(attempt.outcome)
     tried: Counter[str] = Counter()
     passed: Counter[str] = Counter()
     for machines in seen.values():
