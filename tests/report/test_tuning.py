@@ -60,6 +60,14 @@ def test_many_different_failures_are_counted_instead():
     assert [row.split("|")[3].strip() for row in rows] == ["refused", "--------:", "5 of 5", "3 of 5", "0 of 5"]
 
 
+def test_of_many_failures_those_with_least_free_are_told(printed):
+    many = tuple(refusal(str(at), 0.5, 10 - at, 11.02) for at in range(5))
+    text = printed(page.to_text([tuning(refusals=many)], everything=False), 80)
+    told = [line.split(" of ")[0].removeprefix("seen   ") for line in text.splitlines() if line.startswith("seen")]
+    assert told == ["8.00", "7.00", "6.00"]
+    assert "… 2 more, with more free" in text
+
+
 def test_where_rounding_decides_the_table_says_so():
     rows = page.table(tuning(risks=(risk(0.2045, asks=round(4.511 * GIB)),)))
     assert "close" in rows[2]

@@ -11,8 +11,11 @@ from flake_report.model.memory import GIB, Fit, Refusal, Risk, Tuning
 
 from .words import one_line, plural, stamp
 
-COLUMNS = 3
-"""So many different failures get a column of their own, the ones with least free first; the others are counted."""
+COLUMNS = 2
+"""So many different failures get a column each; more are counted, for a terminal of 80 columns holds no more."""
+
+SEEN = 3
+"""So many different failures are told, those with least free."""
 
 _UNSURE = 0.01 * GIB  # both numbers are rounded to half of it
 
@@ -143,8 +146,11 @@ def _markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _facts(tuning: Tuning) -> Iterator[tuple[str, str]]:
-    for free in sorted({refusal.free for refusal in tuning.refusals}, reverse=True)[:COLUMNS]:
+    frees = sorted({refusal.free for refusal in tuning.refusals})
+    for free in reversed(frees[:SEEN]):
         yield "seen", _seen([refusal for refusal in tuning.refusals if refusal.free == free])
+    if len(frees) > SEEN:
+        yield "", f"… {len(frees) - SEEN:,} more, with more free"
     if needs := _needs(tuning):
         yield "needs", needs
     yield "do", advice(tuning)
