@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ci.plugin.conftest import AGENT, ROOT
+from ci.plugin.conftest import AGENT, ROOT, clean_environment
 from flake_report import demo
 
 STEPS = {step["key"]: step for step in yaml.safe_load((ROOT / "pipeline.yml").read_text())["steps"]}
@@ -42,15 +42,17 @@ def run(agent, key: str, **more: str):
     agent.program("python3", VENV)
     return agent.run(
         "\n".join(step["commands"]).replace("$$", "$"), [],
-        BUILDKITE_REPO=str(ROOT), BUILDKITE_BRANCH=branch(), BUILDKITE_ARTIFACT_PATHS=paths, **more,
+        BUILDKITE_ARTIFACT_PATHS=paths, **ours(agent), **more,
     )  # fmt: skip
 
 
-def branch() -> str:
-    asked = subprocess.run(["git", "branch", "--show-current"], cwd=ROOT, capture_output=True, text=True, check=False)
-    if asked.returncode or not asked.stdout.strip():
-        pytest.skip("not a git checkout of a branch: the agent has nothing to clone")
-    return asked.stdout.strip()
+def ours(agent) -> dict[str, str]:
+    """This repository as it is committed, on a branch whose name is known."""
+    clone = agent.folder / "ours"
+    for command in (["git", "clone", "-q", ROOT, clone], ["git", "-C", clone, "checkout", "-q", "-B", "main"]):
+        if subprocess.run(command, env=clean_environment(), capture_output=True, check=False).returncode:
+            pytest.skip("not a git checkout: the agent has nothing to clone")
+    return {"BUILDKITE_REPO": str(clone), "BUILDKITE_BRANCH": "main"}
 
 
 def test_the_pipeline_can_be_uploaded(agent) -> None:
@@ -90,7 +92,7 @@ def test_the_weekly_step_makes_its_report_from_an_archive_and_uploads_it(agent, 
 def test_the_gpu_step_runs_guarded_on_an_agent_with_a_gpu(agent) -> None:
     step = STEPS["gpu"]
     agent.program("python3", VENV)
-    job = agent.run("\n".join(step["commands"]), step["plugins"], BUILDKITE_REPO=str(ROOT), BUILDKITE_BRANCH=branch())
+    job = agent.run("\n".join(step["commands"]), step["plugins"], **ours(agent))
     assert job.code == 0, job.log
     assert "0.3 asks 6.60 GiB and 0.52 GiB for its context: it fits" in job.log
 
@@ -98,6 +100,6 @@ def test_the_gpu_step_runs_guarded_on_an_agent_with_a_gpu(agent) -> None:
 def test_the_gpu_step_is_refused_on_an_agent_without_a_gpu(agent) -> None:
     agent.driver.none()
     step = STEPS["gpu"]
-    job = agent.run("\n".join(step["commands"]), step["plugins"], BUILDKITE_REPO=str(ROOT), BUILDKITE_BRANCH=branch())
+    job = agent.run("\n".join(step["commands"]), step["plugins"], **ours(agent))
     assert job.code == 2, job.log
     assert os.linesep + "gpu-guard: no GPU is visible here" in job.log
