@@ -75,6 +75,46 @@ def test_the_first_known_failure_was_torchs_own(diagnose) -> None:
     assert found.evidence == ("line 2: MemorySnapshot, torch 10.86 of 11.12 GiB in use",)
 
 
+SESSION = f"""\
+============================= test session starts ==============================
+t.py::test_a PASSED                                                      [ 50%]
+t.py::test_b FAILED                                                      [100%]
+
+=================================== FAILURES ===================================
+____________________________________ test_b ____________________________________
+{snapshot(10.93, 22.05, 10.86)}
+E   {refused(10.93, 22.05, 0.5, 11.02)}
+================================== gpu-guard ===================================
+{{left}}
+=========================== short test summary info ============================
+FAILED t.py::test_b - ValueError: Free memory on de...
+========================= 1 failed, 1 passed in 22.17s =========================
+"""
+
+
+def test_the_test_that_the_recorder_measured_is_named(diagnose) -> None:
+    left = "t.py::test_a left 10.8 GiB in 5798205850 torch.bfloat16 in t.KEPT['cache']; the next test started with less"
+    found = diagnose(SESSION.format(left=left))
+    assert found.kind is SAME
+    assert found.sentence == (
+        "held by this pytest process: 10.86 of the 11.12 GiB in use is torch's own: "
+        "t.py::test_a left 10.80 of it in 5798205850 torch.bfloat16 in t.KEPT['cache']"
+    )
+    assert found.evidence[-1] == "line 10: gpu-guard's summary"
+
+
+@pytest.mark.parametrize(
+    "left",
+    [
+        pytest.param("t.py::test_a left 3.2 GiB; the next test started with 3.2 GiB less", id="too little of it"),
+        pytest.param("t.py::test_b left 10.8 GiB", id="the one that failed"),
+        pytest.param("the job left 10.8 GiB in use", id="no test"),
+    ],
+)
+def test_what_others_left_is_not_taken_for_the_cause(left: str, diagnose) -> None:
+    assert diagnose(SESSION.format(left=left)).sentence.endswith("an earlier test in the session kept it")
+
+
 def test_the_second_known_failure_stays_unknown_with_the_setting_that_would_have_started(diagnose) -> None:
     found = diagnose(refused(4.51, 22.05, 0.47, 10.36))
     assert found.sentence == "held by unknown: this log has no snapshot and no holder list"

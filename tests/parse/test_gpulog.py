@@ -92,6 +92,27 @@ def test_a_cleaner_s_line_of_two_devices_is_two_samples(outline: Read) -> None:
     assert [one.device for one in outline(b"gpu memory used (GB): 0=30.31; 1=29.41; \n").memory] == ["0", "1"]
 
 
+@pytest.mark.parametrize(
+    ("line", "test", "size", "held"),
+    [
+        ("a/b.py::T::t[x left 2 GiB] left 10.9 GiB", "a/b.py::T::t[x left 2 GiB]", 10.9 * 2**30, ""),
+        ("b.py::t left 512 MiB in pid 7; it was back when the next test started", "b.py::t", 512 * 2**20, "pid 7"),
+        ("\x1b_bk;t=1\x07b.py::t left 6.0 GiB in Engine.kv; the next two tests started with 6.0 GiB less", "b.py::t",
+         6 * 2**30, "Engine.kv"),
+    ],
+)  # fmt: skip
+def test_the_recorders_summary_names_who_left_memory(
+    line: str, test: str, size: float, held: str, outline: Read
+) -> None:
+    (leak,) = outline(line.encode() + b"\n").leaks
+    assert (leak.line, leak.test, leak.size, leak.held) == (1, test, round(size), held)
+
+
+@pytest.mark.parametrize("line", ["the job left 3.0 GiB in use", "b.py::t left 3.0 GiB more than it should, he said"])
+def test_other_sentences_of_what_was_left_are_none(line: str, outline: Read) -> None:
+    assert outline(line.encode() + b"\n").leaks == ()
+
+
 def test_a_snapshot_tells_who_holds_the_memory(outline: Read) -> None:
     (sample,) = outline(
         b"[2026-04-15T18:44:57Z] init_snapshot = torch_peak=11.17GiB, free_memory=10.93GiB, total_memory=22.05GiB, "
@@ -208,7 +229,8 @@ def test_sizes_are_whole_bytes(outline: Read) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "process"), [("freemem_mp0.log", ""), ("freemem_mp1.log", "EngineCore pid=1306"), ("same_mp0_none.log", "")]
+    ("name", "process"),
+    [("freemem_mp0.log", ""), ("freemem_mp1.log", "EngineCore pid=1306"), ("same_mp0_none.log", "")],
 )
 def test_an_engine_of_a_real_run_has_the_process_that_its_lines_name(
     name: str, process: str, corpus: Path, outline: Read

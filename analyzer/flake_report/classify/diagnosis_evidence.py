@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from flake_report.model.failure import Cause
 from flake_report.model.joblog import JobLog
-from flake_report.model.record import EngineStart, MemorySample, SampleMoment
+from flake_report.model.record import EngineStart, Leak, MemorySample, SampleMoment
 from flake_report.model.results import Attempt, DeviceMemory, ResultSource
 
 from .diagnosis_facts import GIB, Facts
@@ -63,6 +63,7 @@ class JobEvidence:
             at_start=self._at_start,
             late=self._late(cause),
             earlier=self._earlier(cause, free),
+            leaks=self._leaks(cause),
             passed_later=self._passed_later(cause, attempts, failed),
             first=self._is_first(cause, failed),
             workers=self._workers or any(attempt.worker for attempt in attempts),
@@ -108,6 +109,14 @@ class JobEvidence:
             for engine in self._engines
             if engine.outcome == STARTED and engine.session == failed.session and engine.line < failed.line
         )
+
+    def _leaks(self, cause: Cause) -> tuple[Leak, ...]:
+        """What other tests of the cause's session left; the summary stands in the session, after the event."""
+        session = next((one for one in self._log.sessions if one.first_line <= cause.line <= one.last_line), None)
+        if session is None:
+            return ()
+        left = [one for one in self._log.leaks if session.first_line <= one.line <= session.last_line]
+        return tuple(sorted((one for one in left if one.test != cause.test), key=lambda one: -one.size))
 
     def _passed_later(self, cause: Cause, attempts: Sequence[Attempt], failed: Attempt | None) -> str:
         """How the same thing passed later in the job without help; empty where it did not, or was not tried again."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from flake_report.model.failure import Cause
-from flake_report.model.record import EngineStart, MemorySample
+from flake_report.model.record import EngineStart, Leak, MemorySample
 from flake_report.model.results import Attempt, DeviceMemory
 
 GIB = 1 << 30
@@ -28,7 +28,8 @@ class Facts:
     `snapshot` is vLLM's own account at the error, `listed` torch's list of processes. `attempt` is the recorder's
     account of the attempt that failed, `before` its measurement of the device as the attempt began. `at_start` is the
     device in the job's first nvidia-smi table, `late` in one after the event that lists processes. `earlier` are the
-    engines of the same session that had come up before. `passed_later` says how the next try passed, `first` that no
+    engines of the same session that had come up before, `leaks` what other tests of it left by the recorder's summary,
+    the largest first. `passed_later` says how the next try passed, `first` that no
     test ran before in this process, `workers` that the session had several processes side by side, `tested` that the
     job runs tests at all.
     """
@@ -44,6 +45,7 @@ class Facts:
     at_start: MemorySample | None = None
     late: MemorySample | None = None
     earlier: tuple[EngineStart, ...] = ()
+    leaks: tuple[Leak, ...] = ()
     passed_later: str = ""
     first: bool = False
     workers: bool = False

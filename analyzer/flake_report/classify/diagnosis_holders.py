@@ -33,9 +33,20 @@ def _kept(facts: Facts, own: int, used: int, fact: str) -> Diagnosis:
     who, by = ("this pytest process", "an earlier test in the session") if facts.tested else ("this process", "")
     if facts.first and facts.tested:
         by = "what ran before the first test"
+    if facts.leaks and 2 * facts.leaks[0].size >= own:
+        return _left(facts, who, share(own, used), fact)
     says = f"{HELD}{who}: {share(own, used)} is torch's own: {by or 'an earlier engine or tensor'} kept it"
     advice = SHUT_DOWN if "utilization" in facts.cause.captures else FREE_IT
     return Diagnosis(DiagnosisKind.SAME_PROCESS, says, advice, (fact,))
+
+
+def _left(facts: Facts, who: str, told: str, fact: str) -> Diagnosis:
+    """The recorder measured which test left most of it."""
+    leak, *_ = facts.leaks
+    held = f" in {leak.held}" if leak.held else ""
+    says = f"{HELD}{who}: {told} is torch's own: {leak.test} left {gib(leak.size)} of it{held}"
+    advice = "make that test give it back: shut its engine down, drop what it keeps; a lower setting only hides it"
+    return Diagnosis(DiagnosisKind.SAME_PROCESS, says, advice, (fact, f"line {leak.line:,}: gpu-guard's summary"))
 
 
 def processes_by_name(facts: Facts) -> Diagnosis | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from .record import EngineStart, MemorySample
+from .record import EngineStart, Leak, MemorySample
 from .results import Attempt, ParseWarning
 
 Cleaner: TypeAlias = Callable[[bytes], str]
@@ -89,8 +89,8 @@ def region_at(regions: Sequence[Region], line: int) -> Region | None:
 class JobLog:
     """The outline of a job log. `exit_status` is None where the log does not say how the command ended.
 
-    `signal` is the signal's name, or "cancellation". `regions` are in order and do not overlap. `memory` and
-    `engines` are what the log tells of GPU memory, in order.
+    `signal` is the signal's name, or "cancellation". `regions` are in order and do not overlap. `memory`, `engines`
+    and `leaks` are what the log tells of GPU memory, in order.
     """
 
     lines: int
@@ -102,6 +102,7 @@ class JobLog:
     regions: tuple[Region, ...] = ()
     memory: tuple[MemorySample, ...] = ()
     engines: tuple[EngineStart, ...] = ()
+    leaks: tuple[Leak, ...] = ()
 
     def region_at(self, line: int) -> Region | None:
         """The test's region that holds this line, if one does."""

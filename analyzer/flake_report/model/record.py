@@ -61,6 +61,20 @@ class MemorySample:
 
 
 @dataclass(frozen=True, slots=True)
+class Leak:
+    """What the recorder says at a session's end: a test that left GPU memory, how many bytes, and in what.
+
+    `size` was printed rounded; `held` is text for people, empty where nothing in Python was found to hold it.
+    """
+
+    line: int
+    session: str
+    test: str
+    size: int
+    held: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class EngineStart:
     """One start of a vLLM engine, failed or not; sizes in bytes, None where the log does not say.
 

@@ -69,4 +69,5 @@ def assemble(
         regions=regions,
         memory=gpu.memory(where),
         engines=gpu.engines(where),
+        leaks=gpu.leaks(where),
     )

@@ -20,7 +20,7 @@ _FRONT_END = "APIServer"
 
 @dataclass(frozen=True, slots=True)
 class FactAt:
-    """A fact with its line, time and the vLLM process that told it, such as `EngineCore pid=7`; empty where none did."""
+    """A fact with its line, its time, and the vLLM process that told it (`EngineCore pid=7`); empty where none did."""
 
     line: int
     at: datetime | None

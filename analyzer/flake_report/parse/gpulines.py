@@ -51,6 +51,8 @@ _TORCH = re.compile(rf"Of the allocated memory {_SIZE} is allocated by PyTorch, 
 _CLEANER = re.compile(r"gpu memory used(?:/total)? \((?:GiB|GB)\): (?P<each>(?:\d+=[\d.]+(?:/[\d.]+)?; ?)+)")
 _EACH = re.compile(r"(\d+)=([\d.]+)(?:/([\d.]+))?;")
 _LAST_SECOND = 1e11  # a larger number is no time of this millennium
+_LEAK = re.compile(rf"(?P<test>\S+::.*\S) left {_SIZE}(?: in (?P<held>[^;]+))?(?:; (?:it was back|the next) .+)?")
+"""The recorder's sentence at the end of a session (`gpu_guard/recorder/summary.py`)."""
 _STATUS = re.compile(rf"\s*GPU (\d+): {_N}GiB/{_N}GiB \(")
 
 STARTED = "started"
@@ -209,3 +211,11 @@ _LOGGED_FACTS: _Facts = (
     (_USAGE, _usage),
     (_UP, lambda _: EngineFact(outcome=STARTED)),
 )
+
+
+def leak_of(text: str) -> tuple[str, int, str] | None:
+    """Test, bytes and holder of a sentence of the recorder's summary; None for any other text."""
+    found = _LEAK.fullmatch(text)
+    if found is None:
+        return None
+    return found["test"], round(float(found[2]) * _UNITS[found[3]]), found["held"] or ""

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from flake_report.model.record import EngineStart, MemorySample, SampleMoment
+from flake_report.model.record import EngineStart, Leak, MemorySample, SampleMoment
 
 from .enginestarts import FactAt, engine_starts
-from .gpulines import Reading, engine_fact, process_of, readings
+from .gpulines import Reading, engine_fact, leak_of, process_of, readings
 from .marks import KEPT_RESULTS, Mark
 from .nvidiasmi import SmiTable
+
+KEPT_LEAKS = 10_000
+"""Of one log: a session has one for each test that left memory."""
 
 Place = Callable[[int], tuple[str, str]]
 """From a line to its session and the node id of its test; empty where it has none."""
@@ -32,6 +35,7 @@ class GpuReader:
     def __init__(self) -> None:
         self._samples: list[_At] = []
         self._facts: list[FactAt] = []
+        self._leaks: list[Leak] = []
 
     def see(self, mark: Mark, *, tested: bool) -> None:
         """`tested` says that a test session has begun: a table printed before is the job's start."""
@@ -46,6 +50,9 @@ class GpuReader:
                 self._see_text(text, mark)
 
     def _see_text(self, text: str, mark: Mark) -> None:
+        leak = leak_of(text)
+        if leak is not None and len(self._leaks) < KEPT_LEAKS:
+            self._leaks.append(Leak(mark.line, "", *leak))
         fact = engine_fact(text)
         if fact is not None:
             self._facts.append(FactAt(mark.line, mark.at, process_of(text), fact))
@@ -69,6 +76,10 @@ class GpuReader:
                 seen.add((test, one.read))
             found.append(_of_reading(one, one.read, test))
         return tuple(found)
+
+    def leaks(self, place: Place) -> tuple[Leak, ...]:
+        """Who left memory, by the recorder's own summary of each session."""
+        return tuple(replace(leak, session=place(leak.line)[0]) for leak in self._leaks)
 
     def engines(self, place: Place) -> tuple[EngineStart, ...]:
         """All engine starts, in order; one that never said how it ended has no outcome."""

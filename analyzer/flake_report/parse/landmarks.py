@@ -77,6 +77,7 @@ _PATTERNS: tuple[tuple[int, bytes], ...] = (
     (Landmark.RUNNER, rb'"Action":"fail"'),
     (Landmark.RUNNER, rb'"Action":"skip"'),
     (Landmark.RUNNER, rb"tests passed, \d+ test"),
+    (Landmark.GPU, rb" left \d+(?:\.\d+)? [GM]iB"),
     (Landmark.GPU, rb"non-default args: \{"),
     (Landmark.GPU, rb"LLM engine \(v"),
     (Landmark.GPU, rb"Available KV cache memory: "),
