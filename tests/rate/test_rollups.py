@@ -96,3 +96,10 @@ def test_a_streak_is_spread_over_the_builds_of_its_pool_that_it_spans(joined) ->
 
 def test_nothing_has_no_roll_up() -> None:
     assert roll_ups(Fleet((), (), ()), [], {}) == ()
+
+
+def test_names_counted_in_portions_are_counted_as_all_at_once(joined, monkeypatch) -> None:
+    one = joined(*((f"t{at}", f"f{at % 3}.py", f"s{at % 2}", ("F", *P * at, "F|P", *P * 9)) for at in range(8)))
+    at_once = roll_ups(one, parted(one), {})
+    monkeypatch.setattr("flake_report.rate.rollups._CELLS", 1)
+    assert roll_ups(one, parted(one), {}) == at_once

@@ -21,8 +21,8 @@ Named: TypeAlias = Callable[[History], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Jobs:
-    """The runs of one name, job by job, and the steps that they are of.
+class Clusters:
+    """The runs of one name, counted over its jobs; `effect` is their design effect, NaN where nothing can tell.
 
     A job is a step and queue in one build: shards and retries of it are one, for they share the build. Plain passes are
     counted and not placed: they are taken to lie evenly in the builds of their pool between the ends of their streak,
@@ -31,8 +31,18 @@ class Jobs:
 
     variants: int
     steps: frozenset[str]
-    runs: Floats
-    failed: Floats
+    runs: int
+    failed: int
+    jobs: int
+    failing_jobs: int
+    effect: float
+
+    @classmethod
+    def counted(cls, variants: int, steps: frozenset[str], runs: Floats, failed: Floats) -> Clusters:
+        """From the runs and the failed runs of each job."""
+        jobs, failing = int((runs > 0).sum()), int((failed > 0).sum())
+        effect = float(design_effect(failed, runs))
+        return cls(variants, steps, round(runs.sum()), round(failed.sum()), jobs, failing, effect)
 
 
 def roll_ups(fleet: Fleet, parts: Sequence[Parted], owners: Mapping[TestId, str]) -> tuple[RollUp, ...]:
@@ -51,37 +61,34 @@ def roll_ups(fleet: Fleet, parts: Sequence[Parted], owners: Mapping[TestId, str]
     return tuple(rollup for level, named in levels.items() for rollup in _level(level, placed.grouped(level, named)))
 
 
-def _level(level: Level, groups: Mapping[str, Jobs]) -> Iterator[RollUp]:
+def _level(level: Level, groups: Mapping[str, Clusters]) -> Iterator[RollUp]:
     """The roll-ups of one level; each design effect is at least the median of its step's."""
-    names = list(groups)
-    effects = [float(design_effect(group.failed, group.runs)) for group in groups.values()]
-    floors = _floors(list(groups.values()), effects)
-    used = [max(floor, 1.0 if np.isnan(effect) else effect) for floor, effect in zip(floors, effects, strict=True)]
-    made = [_rollup(level, name, groups[name], effect) for name, effect in zip(names, used, strict=True)]
+    floors = _floors(list(groups.values()))
+    made = [
+        _rollup(level, name, group, floor if np.isnan(group.effect) else max(floor, group.effect))
+        for (name, group), floor in zip(groups.items(), floors, strict=True)
+    ]
     yield from sorted(made, key=lambda rollup: (-rollup.own.hits, rollup.name))
 
 
-def _floors(groups: Sequence[Jobs], effects: Sequence[float]) -> list[float]:
+def _floors(groups: Sequence[Clusters]) -> list[float]:
     """For each group the largest median over its steps; in a step where it is alone, the median of all groups."""
-    known = [effect for effect in effects if not np.isnan(effect)]
-    overall = float(np.median(known)) if known else 1.0
+    known = [group for group in groups if not np.isnan(group.effect)]
+    overall = float(np.median([group.effect for group in known])) if known else 1.0
     by_step: dict[str, list[float]] = defaultdict(list)
-    for group, effect in zip(groups, effects, strict=True):
-        if not np.isnan(effect):
-            for step in group.steps:
-                by_step[step].append(effect)
+    for group in known:
+        for step in group.steps:
+            by_step[step].append(group.effect)
     medians = {step: float(np.median(found)) if len(found) > 1 else overall for step, found in by_step.items()}
     return [max((medians.get(step, overall) for step in group.steps), default=overall) for group in groups]
 
 
-def _rollup(level: Level, name: str, group: Jobs, effect: float) -> RollUp:
-    runs, hits = round(group.runs.sum()), round(group.failed.sum())
-    jobs = int((group.runs > 0).sum())
-    worth = effective(runs, jobs, effect)
-    low, high = clustered(hits, runs, worth)
-    own = Interval(runs, hits, hits / runs if runs else 0.0, float(low), float(high))
-    failing = int((group.failed > 0).sum())
-    return RollUp(level, name, group.variants, own, jobs, failing, effect, float(worth))
+def _rollup(level: Level, name: str, group: Clusters, effect: float) -> RollUp:
+    worth = effective(group.runs, group.jobs, effect)
+    low, high = clustered(group.failed, group.runs, worth)
+    share = group.failed / group.runs if group.runs else 0.0
+    own = Interval(group.runs, group.failed, share, float(low), float(high))
+    return RollUp(level, name, group.variants, own, group.jobs, group.failing_jobs, effect, float(worth))
 
 
 class _Placed:
@@ -108,8 +115,8 @@ class _Placed:
             self._high[here] = np.searchsorted(known, last[here], side="right")
         self._density = count / np.maximum(self._high - self._low, 1)
 
-    def grouped(self, level: Level, named: Named) -> dict[str, Jobs]:
-        """The jobs of each name on one level."""
+    def grouped(self, level: Level, named: Named) -> dict[str, Clusters]:
+        """The runs of each name on one level."""
         members: dict[str, list[int]] = defaultdict(list)
         for at, history in enumerate(self._histories):
             if name := named(history):
@@ -119,9 +126,24 @@ class _Placed:
             members = {name: mine for name, mine in members.items() if len(mine) > 1}
         if level in {Level.TEST, Level.FILE}:
             members = {name: mine for name, mine in members.items() if not failing.isdisjoint(mine)}
-        return self._jobs(members)
+        found: dict[str, Clusters] = {}
+        for some in self._portions(members):
+            found |= self._clusters(some)
+        return found
 
-    def _jobs(self, members: Mapping[str, Sequence[int]]) -> dict[str, Jobs]:
+    def _portions(self, members: Mapping[str, Sequence[int]]) -> Iterator[dict[str, Sequence[int]]]:
+        """Names in portions whose jobs memory holds."""
+        some: dict[str, Sequence[int]] = {}
+        cells = 0
+        for name, mine in members.items():
+            cells += sum(self._sizes[pool] for pool in {self._pool[at] for at in mine})
+            some[name] = mine
+            if cells > _CELLS:
+                yield some
+                some, cells = {}, 0
+        yield some
+
+    def _clusters(self, members: Mapping[str, Sequence[int]]) -> dict[str, Clusters]:
         """One row of cells a name: its pools' builds one after the other."""
         begins: dict[tuple[str, int], int] = {}
         spans: dict[str, tuple[int, int]] = {}
@@ -146,7 +168,7 @@ class _Placed:
         runs = rises.cumsum()[:end]
         runs[runs < _NOTHING] = 0.0
         return {
-            name: Jobs(
+            name: Clusters.counted(
                 len(members[name]),
                 frozenset(self._histories[at].variant.step for at in members[name]),
                 runs[low:high],
@@ -156,4 +178,5 @@ class _Placed:
         }
 
 
+_CELLS = 4_000_000  # jobs counted at once
 _NOTHING = 1e-6  # what sums of densities that cancel leave behind
