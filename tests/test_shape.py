@@ -25,14 +25,15 @@ ALLOWED = {
     "understand": FOUNDATION | {"collect", "parse", "classify"},
     "partition": FOUNDATION | {"collect", "classify", "store", "understand"},
     "ingestion": FOUNDATION | {"collect", "classify", "store", "understand", "partition"},
-    "flow": FOUNDATION | STAGES | {"config", "understand", "ingestion"},
+    "reporting": FOUNDATION | {"store", "rate", "report"},
+    "flow": FOUNDATION | STAGES | {"config", "understand", "ingestion", "reporting"},
     "cli": FOUNDATION | {"flow", "config", "demo", "collect", "report", "classify"},
     "__init__": {"api"},
     "api": FOUNDATION | {"flow", "report"},
     "__main__": {"cli"},
 }
-"""What a part of the package may import from the rest of it. Stages meet in `flow`, in its middle, `understand`, and
-in `partition`, which is what an executor does of it."""
+"""What a part of the package may import from the rest of it. Stages meet in `flow`, in its ends, `understand`
+and `reporting`, and in `partition`, which is what an executor does of it."""
 
 IMPURE_MODULES = {
     "os", "sys", "io", "pathlib", "time", "random", "logging", "subprocess", "socket", "urllib", "http", "tempfile",

@@ -5,7 +5,6 @@ This module joins the stages; `understand` is its middle, the reading of one job
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -21,6 +20,7 @@ from flake_report.parse.reports import read_report
 from flake_report.parse.textual import is_text
 
 from .ingestion import ingest
+from .reporting import show, told, why
 from .understand import read, read_log, signature_table
 
 if TYPE_CHECKING:
@@ -30,17 +30,11 @@ if TYPE_CHECKING:
     from flake_report.classify.signatures import SignatureTable
     from flake_report.collect.collector import Collection
     from flake_report.collect.tally import Progress
-    from flake_report.model.config import QueueConfig
-    from flake_report.model.cost import Cost
-    from flake_report.model.machines import PlaceRate
-    from flake_report.model.memory import MemoryReport, Tuning
+    from flake_report.model.memory import Tuning
     from flake_report.model.memory_event import MemoryArchive
     from flake_report.model.quarantine import Decided, Quarantine
     from flake_report.model.query import Query
-    from flake_report.model.rate import Fleet, Run, Variant
-    from flake_report.model.story import Stories, ToldAttempt
-    from flake_report.rate.cost import Excuses
-    from flake_report.rate.machines import Troubles
+    from flake_report.model.rate import Run
     from flake_report.rate.owners import Ownership
     from flake_report.store import Store
 
@@ -60,6 +54,7 @@ __all__ = [
     "recalled",
     "show",
     "signature_table",
+    "told",
     "upgrade_store",
     "why",
 ]
@@ -149,77 +144,6 @@ def parse(blob: Blob, warn: Warn) -> ReportSummary:
     return read_report(blob.name, salvaged(blob, warn), None)
 
 
-def show(
-    store: str,
-    query: Query,
-    *,
-    budget: float,
-    queues: Mapping[str, QueueConfig] | None = None,
-    ownership: Ownership | None = None,
-    engine: str = "duckdb",
-) -> FlakeReport:
-    """The state of the part of a history that the query names; `budget` is the rate that a test may have.
-
-    `queues` say what an agent of each has and costs, `ownership` who owns which test, `engine` what counts.
-    """
-    from flake_report.rate import incidents
-    from flake_report.rate.comparisons import comparisons
-    from flake_report.rate.cost import Excuses
-    from flake_report.rate.machines import Troubles, own_troubles
-    from flake_report.rate.owners import owners
-    from flake_report.rate.rates import flake_rates
-    from flake_report.rate.rollups import roll_ups
-    from flake_report.rate.segments import parted
-    from flake_report.store import Store
-    from flake_report.store.incidents import struck
-
-    opened = Store.open(store, engine)
-    fleet = opened.fleet(query)
-    named = owners(fleet.histories, ownership) if ownership else {}
-    parts = parted(fleet)
-    rated = flake_rates(fleet, budget, parts)
-    tests = tuple(replace(test, owner=named.get(test.variant.test, "")) for test in rated)
-    segments = {test.variant: test.segments for test in tests}
-    memory = _memory(opened, query, budget)
-    victims = struck(opened, query)
-    troubles = Troubles(own_troubles(fleet, segments), {one.job for one in victims})
-    found = incidents.of_tests(incidents.incidents(victims, fleet.builds, memory.culprits), query.test)
-    return FlakeReport(
-        window=opened.window(query),
-        tests=tests,
-        health=opened.health(query),
-        budget=budget,
-        builds=fleet.builds,
-        rollups=roll_ups(fleet, parts, named),
-        incidents=found,
-        incident_kinds=incidents.kinds(found, fleet.builds),
-        comparisons=comparisons(fleet, segments),
-        agents=_places(opened, query, fleet, troubles, queues or {}),
-        owners=named,
-        memory=memory,
-        cost=_cost(opened, query, Excuses(fleet.histories, tests), queues or {}),
-    )
-
-
-def why(store: str, query: Query, *, budget: float) -> Stories:
-    """The evidence behind the verdict on each variant of the test that the query names, worst first."""
-    from flake_report.model.story import Stories, Story
-    from flake_report.rate.rates import flake_rates
-    from flake_report.store import Store
-    from flake_report.store.evidence import told_attempts
-
-    opened = Store.open(store)
-    fleet = opened.fleet(query)
-    histories = {history.variant: history for history in fleet.histories}
-    attempts: dict[Variant, list[ToldAttempt]] = defaultdict(list)
-    for attempt in told_attempts(opened, query):
-        attempts[attempt.variant].append(attempt)
-    stories = tuple(
-        Story(rate, histories[rate.variant], tuple(attempts[rate.variant])) for rate in flake_rates(fleet, budget)
-    )
-    return Stories(query.test or "", budget, fleet.builds, stories)
-
-
 def ownership(tests: Mapping[str, str], codeowners: tuple[str, str] | None, warn: Warn) -> Ownership:
     """Who owns which test: patterns of the settings, and the name and text of a CODEOWNERS file."""
     from flake_report.rate.codeowners import parse_codeowners
@@ -232,42 +156,6 @@ def ownership(tests: Mapping[str, str], codeowners: tuple[str, str] | None, warn
     for warning in warnings:
         warn(warning)
     return Ownership(tests, rules)
-
-
-def _places(
-    opened: Store, query: Query, fleet: Fleet, troubles: Troubles, queues: Mapping[str, QueueConfig]
-) -> tuple[PlaceRate, ...]:
-    from flake_report.rate.machines import place_rates
-    from flake_report.store.machines import elsewhere, job_places
-
-    gpus = {name: queue.gpu_type for name, queue in queues.items() if queue.gpu_type}
-    return place_rates(job_places(opened, query), troubles, fleet.builds, gpus, elsewhere(opened, query))
-
-
-def _memory(opened: Store, query: Query, budget: float) -> MemoryReport:
-    """What the history says of GPU memory: who left it, which settings fit, how its events were diagnosed."""
-    from flake_report.model.memory import MemoryReport
-    from flake_report.rate.culprit import culprits, suspicions
-    from flake_report.rate.memory_history import diagnoses
-    from flake_report.rate.tuning import tunings
-    from flake_report.store import order, tuning
-    from flake_report.store.memory import memory_events
-
-    orders, traces = order.orders(opened, query), order.traces(opened, query)
-    known = suspicions(orders, traces)
-    return MemoryReport(
-        suspicions=known,
-        culprits=culprits(orders, traces, known),
-        tunings=tunings(tuning.starts(opened, query), budget=budget, held=tuning.held(opened, query)),
-        diagnoses=diagnoses(memory_events(opened, query)),
-    )
-
-
-def _cost(opened: Store, query: Query, excuses: Excuses, queues: Mapping[str, QueueConfig]) -> Cost:
-    from flake_report.rate.cost import cost
-    from flake_report.store.cost import job_failures, spent_jobs
-
-    return cost(spent_jobs(opened, query), job_failures(opened, query), excuses, queues)
 
 
 def quarantine(

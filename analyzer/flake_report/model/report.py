@@ -42,13 +42,31 @@ class Health:
 
 
 @dataclass(frozen=True, slots=True)
+class WeekTotal:
+    """One ISO week of all tests together, breakages among them.
+
+    `runs` have an own attempt. `flaky` are the variants called flaky that failed on a first attempt in this week,
+    `hours` the GPU-hours lost to failures that were no regression.
+    """
+
+    week: str
+    builds: int
+    runs: int
+    first_failures: int
+    victims: int
+    flaky: int
+    incidents: int
+    hours: float
+
+
+@dataclass(frozen=True, slots=True)
 class FlakeReport:
     """The state of a history: one row a variant, worst first.
 
     `budget` is the rate that a test may have; `builds` are what every `order` points to. `owners` names the owner of
     each test that has one. `incidents` come newest first, `incident_kinds` are the same over builds; `agents` are rates
     of the places where jobs ran. `memory` is what there is to say of GPU memory, `cost` what was lost without a
-    regression.
+    regression. `weeks` are the newest ones with builds, oldest first.
     """
 
     window: Window
@@ -64,3 +82,4 @@ class FlakeReport:
     owners: Mapping[TestId, str] = field(default_factory=dict)
     memory: MemoryReport = field(default_factory=MemoryReport)
     cost: Cost | None = None
+    weeks: tuple[WeekTotal, ...] = ()

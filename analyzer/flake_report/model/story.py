@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .evidence import Build, RetryType
-from .rate import FlakeRate, History, Variant
+from .rate import FlakeRate, History, Interval, Variant
 from .results import Outcome
 
 
@@ -32,11 +32,15 @@ class ToldAttempt:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """One variant: what is said of it, its history, and the attempts of the runs that need telling, in order."""
+    """One variant: what is said of it, its history, and the attempts of the runs that need telling, in order.
+
+    `weeks` is the first-attempt failure rate of each week of the rate's `trend`, with its interval.
+    """
 
     rate: FlakeRate
     history: History
     attempts: tuple[ToldAttempt, ...]
+    weeks: tuple[Interval, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

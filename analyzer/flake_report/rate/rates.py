@@ -142,6 +142,11 @@ def interval(hits: int, runs: int) -> Interval:
     return only
 
 
+def intervals(counts: Sequence[tuple[int, int]]) -> list[Interval]:
+    """The rate of each (hits, runs) with its Jeffreys interval."""
+    return _counted(counts)[0]
+
+
 def _counted(counts: Sequence[tuple[int, int]]) -> tuple[list[Interval], list[float]]:
     """Jeffreys intervals of (hits, runs), and exact lower bounds.
 

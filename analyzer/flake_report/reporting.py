@@ -1,0 +1,165 @@
+"""Questions to a store become reports: the rates of a history, the evidence behind them, and the page of both."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from flake_report.model.report import FlakeReport
+
+if TYPE_CHECKING:
+    from flake_report.model.config import QueueConfig
+    from flake_report.model.machines import PlaceRate
+    from flake_report.model.memory import MemoryReport
+    from flake_report.model.query import Query
+    from flake_report.model.rate import FlakeRate, Fleet, Variant
+    from flake_report.model.story import Stories, ToldAttempt
+    from flake_report.rate.machines import Troubles
+    from flake_report.rate.owners import Ownership
+    from flake_report.store import Store
+
+
+def show(
+    store: str,
+    query: Query,
+    *,
+    budget: float,
+    queues: Mapping[str, QueueConfig] | None = None,
+    ownership: Ownership | None = None,
+    engine: str = "duckdb",
+) -> FlakeReport:
+    """The state of the part of a history that the query names; `budget` is the rate that a test may have.
+
+    `queues` say what an agent of each has and costs, `ownership` who owns which test, `engine` what counts.
+    """
+    from flake_report.store import Store
+
+    opened = Store.open(store, engine)
+    return _report(opened, query, opened.fleet(query), budget=budget, queues=queues or {}, ownership=ownership)
+
+
+def told(
+    store: str,
+    query: Query,
+    *,
+    budget: float,
+    queues: Mapping[str, QueueConfig] | None = None,
+    ownership: Ownership | None = None,
+    engine: str = "duckdb",
+) -> tuple[FlakeReport, Stories]:
+    """What `show` answers, and the evidence behind each verdict in it: of one state of the store."""
+    from flake_report.store import Store
+
+    opened = Store.open(store, engine)
+    fleet = opened.fleet(query)
+    report = _report(opened, query, fleet, budget=budget, queues=queues or {}, ownership=ownership)
+    return report, _stories(opened, query, fleet, report.tests, budget)
+
+
+def why(store: str, query: Query, *, budget: float) -> Stories:
+    """The evidence behind the verdict on each variant of the test that the query names, worst first."""
+    from flake_report.rate.rates import flake_rates
+    from flake_report.store import Store
+
+    opened = Store.open(store)
+    fleet = opened.fleet(query)
+    return _stories(opened, query, fleet, flake_rates(fleet, budget), budget)
+
+
+def _report(
+    opened: Store,
+    query: Query,
+    fleet: Fleet,
+    *,
+    budget: float,
+    queues: Mapping[str, QueueConfig],
+    ownership: Ownership | None,
+) -> FlakeReport:
+    from flake_report.rate import incidents
+    from flake_report.rate.comparisons import comparisons
+    from flake_report.rate.cost import Excuses, cost
+    from flake_report.rate.machines import Troubles, own_troubles
+    from flake_report.rate.owners import owners
+    from flake_report.rate.rates import flake_rates
+    from flake_report.rate.rollups import roll_ups
+    from flake_report.rate.segments import parted
+    from flake_report.rate.weektotals import hours_by_week, week_totals
+    from flake_report.store.cost import job_failures, spent_jobs
+    from flake_report.store.incidents import struck
+
+    named = owners(fleet.histories, ownership) if ownership else {}
+    parts = parted(fleet)
+    rated = flake_rates(fleet, budget, parts)
+    tests = tuple(replace(test, owner=named.get(test.variant.test, "")) for test in rated)
+    segments = {test.variant: test.segments for test in tests}
+    memory = _memory(opened, query, budget)
+    victims = struck(opened, query)
+    troubles = Troubles(own_troubles(fleet, segments), {one.job for one in victims})
+    found = incidents.of_tests(incidents.incidents(victims, fleet.builds, memory.culprits), query.test)
+    spent, failures = spent_jobs(opened, query), job_failures(opened, query)
+    excuses = Excuses(fleet.histories, tests)
+    return FlakeReport(
+        window=opened.window(query),
+        tests=tests,
+        health=opened.health(query),
+        budget=budget,
+        builds=fleet.builds,
+        rollups=roll_ups(fleet, parts, named),
+        incidents=found,
+        incident_kinds=incidents.kinds(found, fleet.builds),
+        comparisons=comparisons(fleet, segments),
+        agents=_places(opened, query, fleet, troubles, queues),
+        owners=named,
+        memory=memory,
+        cost=cost(spent, failures, excuses, queues),
+        weeks=week_totals(fleet, tests, found, hours_by_week(spent, failures, excuses, queues, fleet.builds)),
+    )
+
+
+def _stories(opened: Store, query: Query, fleet: Fleet, rates: Iterable[FlakeRate], budget: float) -> Stories:
+    from flake_report.model.story import Stories, Story
+    from flake_report.rate.rates import intervals
+    from flake_report.store.evidence import told_attempts
+
+    histories = {history.variant: history for history in fleet.histories}
+    attempts: dict[Variant, list[ToldAttempt]] = defaultdict(list)
+    for attempt in told_attempts(opened, query):
+        attempts[attempt.variant].append(attempt)
+    rated = tuple(rates)
+    weeks = iter(intervals([(week.first_failures, week.runs) for rate in rated for week in rate.trend]))
+    stories = tuple(
+        Story(rate, histories[rate.variant], tuple(attempts[rate.variant]), tuple(next(weeks) for _ in rate.trend))
+        for rate in rated
+    )
+    return Stories(query.test or "", budget, fleet.builds, stories)
+
+
+def _places(
+    opened: Store, query: Query, fleet: Fleet, troubles: Troubles, queues: Mapping[str, QueueConfig]
+) -> tuple[PlaceRate, ...]:
+    from flake_report.rate.machines import place_rates
+    from flake_report.store.machines import elsewhere, job_places
+
+    gpus = {name: queue.gpu_type for name, queue in queues.items() if queue.gpu_type}
+    return place_rates(job_places(opened, query), troubles, fleet.builds, gpus, elsewhere(opened, query))
+
+
+def _memory(opened: Store, query: Query, budget: float) -> MemoryReport:
+    """What the history says of GPU memory: who left it, which settings fit, how its events were diagnosed."""
+    from flake_report.model.memory import MemoryReport
+    from flake_report.rate.culprit import culprits, suspicions
+    from flake_report.rate.memory_history import diagnoses
+    from flake_report.rate.tuning import tunings
+    from flake_report.store import order, tuning
+    from flake_report.store.memory import memory_events
+
+    orders, traces = order.orders(opened, query), order.traces(opened, query)
+    known = suspicions(orders, traces)
+    return MemoryReport(
+        suspicions=known,
+        culprits=culprits(orders, traces, known),
+        tunings=tunings(tuning.starts(opened, query), budget=budget, held=tuning.held(opened, query)),
+        diagnoses=diagnoses(memory_events(opened, query)),
+    )
