@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from .rate import Interval, Variant
 
@@ -42,3 +43,20 @@ class Comparisons:
     before: int = 0
     pooled: bool = False
     icc: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class WeekTable:
+    """What weeks are compared by, as an export carries it on to the next: counts a variant and week.
+
+    `weeks` come newest first. `runs` (those with an own attempt) and `first_failures`, both outside breakages, have a
+    row a variant and in it a value a week. `seen` are the first and the last week in which the variant had any result,
+    skipped and victim ones too; empty where it had none. `pools` are the weeks in which each step and queue ran.
+    """
+
+    weeks: tuple[str, ...] = ()
+    variants: tuple[Variant, ...] = ()
+    runs: tuple[tuple[int, ...], ...] = ()
+    first_failures: tuple[tuple[int, ...], ...] = ()
+    seen: tuple[tuple[str, str], ...] = ()
+    pools: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)

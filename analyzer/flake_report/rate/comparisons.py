@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from flake_report.model.comparison import Change, Comparisons
+from flake_report.model.comparison import Change, Comparisons, WeekTable
 from flake_report.model.rate import Fleet, Variant
 from flake_report.model.results import TestId
 from flake_report.model.verdict import Segment
@@ -17,7 +17,7 @@ from .multiplicity import found, worth_testing
 from .overdispersion import Counts, spread
 from .presence import new_variants, vanished_variants
 from .rates import interval
-from .weeks import Calendar, WeekCounts, week_counts
+from .weeks import WeekCounts, counts_of, week_table
 from .weektest import week_test
 
 LEAST_FAILURES, LEAST_POINTS, LEAST_FACTOR = 3, 0.01, 2
@@ -29,22 +29,25 @@ and then hardly any single variant can be told to have changed, whatever it did.
 
 
 def comparisons(fleet: Fleet, segments: Mapping[Variant, Sequence[Segment]]) -> Comparisons:
-    """The newest week against up to twelve weeks before it; `segments` tell which builds are breakages.
+    """The newest week of a history against those before it; `segments` tell which builds are breakages."""
+    return compared(week_table(fleet, segments))
+
+
+def compared(table: WeekTable) -> Comparisons:
+    """The newest week of a table against up to twelve weeks before it.
 
     False findings: where nothing has changed, at most 5 weeks in 100 hold any `worse` variant, also where weeks differ
     by themselves; the same for `better`. See `weektest` for what that rests on.
     """
-    calendar = Calendar.of(fleet.builds)
-    if len(calendar.weeks) < 2:
-        return Comparisons(week=calendar.weeks[0] if calendar.weeks else "")
+    if len(table.weeks) < 2:
+        return Comparisons(week=table.weeks[0] if table.weeks else "")
     about = Comparisons(
-        new=new_variants(fleet, calendar),
-        vanished=vanished_variants(fleet, calendar),
-        week=calendar.weeks[0],
-        before=len(calendar.weeks) - 1,
+        new=new_variants(table),
+        vanished=vanished_variants(table),
+        week=table.weeks[0],
+        before=len(table.weeks) - 1,
     )
-    counts = week_counts(fleet, segments, calendar)
-    alone = _Compared.of([history.variant for history in fleet.histories], counts)
+    alone = _Compared.of(table.variants, counts_of(table))
     if alone.variants and (np.median(alone.runs[:, 0]) < FEW_RUNS or not alone.testable):
         return alone.over_parameters().told(replace(about, pooled=True))
     return alone.told(about)

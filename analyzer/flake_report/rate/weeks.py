@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from flake_report.model.comparison import WeekTable
 from flake_report.model.evidence import Build
 from flake_report.model.rate import Fleet, History, Pool, Streak, Variant
 from flake_report.model.verdict import Segment
@@ -66,6 +67,44 @@ def week_counts(fleet: Fleet, segments: Mapping[Variant, Sequence[Segment]], cal
                 known[place] = _spread(streak, pools[place[:2]], calendar)
             runs[nth] += known[place]
     return WeekCounts(failures, runs)
+
+
+def week_table(fleet: Fleet, segments: Mapping[Variant, Sequence[Segment]]) -> WeekTable:
+    """All that comparisons of weeks rest on; `segments` tell which builds are breakages."""
+    calendar = Calendar.of(fleet.builds)
+    counts = week_counts(fleet, segments, calendar)
+    weeks = [build.week for build in fleet.builds]
+    return WeekTable(
+        weeks=calendar.weeks,
+        variants=tuple(history.variant for history in fleet.histories),
+        runs=tuple(map(tuple, counts.runs.tolist())),
+        first_failures=tuple(map(tuple, counts.failures.tolist())),
+        seen=tuple(_seen(history, weeks) for history in fleet.histories),
+        pools={(pool.step, pool.queue): frozenset(weeks[order] for order in pool.orders) for pool in fleet.pools},
+    )
+
+
+def _seen(history: History, weeks: Sequence[str]) -> tuple[str, str]:
+    found = {weeks[order] for order in _orders(history)}
+    return (min(found), max(found)) if found else ("", "")
+
+
+def _orders(history: History) -> Iterator[int]:
+    """The builds in which each thing that is told of a history began and ended."""
+    for streak in (*history.passes, *history.skips):
+        yield streak.first_order
+        yield streak.last_order
+    for run in history.runs:
+        yield run.order
+
+
+def counts_of(table: WeekTable) -> WeekCounts:
+    """The counts of a table, as they are compared."""
+    shape = (len(table.variants), len(table.weeks))
+    return WeekCounts(
+        failures=np.array(table.first_failures, dtype=np.int64).reshape(shape),
+        runs=np.array(table.runs, dtype=np.int64).reshape(shape),
+    )
 
 
 def _add(history: History, broken: Sequence[Segment], places: Counts, failures: Counts, runs: Counts) -> None:
