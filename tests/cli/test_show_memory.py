@@ -6,8 +6,12 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import jsonschema
 import pytest
 
+import gpu_guard
+
+SCHEMA = json.loads(Path(gpu_guard.__file__).with_name("attempts.schema.json").read_text(encoding="utf-8"))
 GIB = 2**30
 TOTAL = 22 * GIB
 REFUSED = (
@@ -40,6 +44,8 @@ def recorded(home: Path, run: Callable) -> None:
             }  # fmt: skip
             lines.append(attempt)
         lines.append({"finished_at": f"{day}10:00Z", "exit_status": int(leaks)})
+        for line in lines:
+            jsonschema.validate(line, SCHEMA)
         job = home / "results" / f"build-{build}" / "kv"
         job.mkdir(parents=True)
         (job / f"attempts-kv-s{build}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
