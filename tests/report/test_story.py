@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -11,7 +12,7 @@ from flake_report.model.evidence import Build, RetryType
 from flake_report.model.rate import FlakeRate, History, Interval, Retried, Run, RunVerdict, Streak, Variant, WeekCount
 from flake_report.model.results import Outcome, TestId
 from flake_report.model.story import Stories, Story, ToldAttempt
-from flake_report.model.verdict import Segment, TestVerdict
+from flake_report.model.verdict import Breakage, Segment, TestVerdict
 from flake_report.report.story import SHOWN, to_json, to_text
 
 VARIANT = Variant(TestId("v1.test_x", "test_y"), "unit", "gpu_1", "")
@@ -92,6 +93,27 @@ def test_it_is_told_from_the_verdict_down_to_each_attempt(stories: Stories) -> N
         "        failed",
         "    build 6 to build 11: 5 runs passed",
         "    build 9: 1 run only skipped",
+    ]
+
+
+def test_a_breakage_is_bounded_by_commits(stories: Stories) -> None:
+    (story,) = stories.stories
+    whole = Breakage(
+        BUILDS[12], BUILDS[15], BUILDS[11], BUILDS[16], BUILDS[12], BUILDS[12], runs=4, failed=4, job="j",
+        fingerprint="", signature="",
+    )  # fmt: skip
+    open_ = replace(whole, good=None, mended=None)
+    told = replace(story, rate=replace(story.rate, breakages=(whole, open_)))
+    lines = printed(replace(stories, stories=(told,)))
+    at = lines.index("  breakage")
+    assert lines[at : at + 7] == [
+        "  breakage",
+        "    broke after 1111111111 (build 11), up to 1212121212 (build 12)",
+        "    mended after 1515151515 (build 15), up to 1616161616 (build 16)",
+        "    https://buildkite.com/acme/ci/builds/12#j",
+        "  breakage",
+        "    broke at or before 1212121212 (build 12)",
+        "    https://buildkite.com/acme/ci/builds/12#j",
     ]
 
 

@@ -14,7 +14,7 @@ from rich.text import Text
 from flake_report.model.evidence import Build
 from flake_report.model.rate import FlakeRate, Run, RunVerdict, Streak
 from flake_report.model.story import Stories, Story, ToldAttempt
-from flake_report.model.verdict import Segment
+from flake_report.model.verdict import Breakage, Segment
 
 from .history import build_row, row
 from .links import job_url
@@ -74,6 +74,8 @@ def _story(story: Story, builds: Sequence[Build], budget: float) -> Iterator[Ren
         yield _line(Text("segments", style="bold"), 2)
         for segment in rate.segments:
             yield _line(Text(_segment(segment, builds)), 4)
+    for breakage in rate.breakages:
+        yield from _breakage(breakage)
     if rate.trend:
         yield _line(Text("by week", style="bold"), 2)
         for week in rate.trend:
@@ -120,6 +122,22 @@ def _segment(segment: Segment, builds: Sequence[Build]) -> str:
     ends = dict.fromkeys((builds[segment.earliest].label, builds[segment.latest].label))
     began = f"began between {' and '.join(ends)}" if len(ends) > 1 else f"began in {builds[segment.latest].label}"
     return f"{span}: {did}; {began} (95 %)"
+
+
+def _breakage(breakage: Breakage) -> Iterator[RenderableType]:
+    """The commits between which it came and went, and the page of its first failure."""
+    yield _line(Text("breakage", style="bold"), 2)
+    yield _line(Text(f"broke {_range(breakage.good, breakage.first)}"), 4)
+    if breakage.mended:
+        yield _line(Text(f"mended {_range(breakage.last, breakage.mended)}"), 4)
+    if url := job_url(breakage.first, breakage.job):
+        yield Text(f"    {url}", style="dim", no_wrap=True, overflow="ignore")
+
+
+def _range(after: Build | None, until: Build) -> str:
+    """`after 1a2b3c (build 11), up to 4d5e6f (build 12)`."""
+    end = f"{until.commit[:COMMIT]} ({until.label})"
+    return f"after {after.commit[:COMMIT]} ({after.label}), up to {end}" if after else f"at or before {end}"
 
 
 def _runs(story: Story, builds: Sequence[Build]) -> Iterator[RenderableType]:
