@@ -109,7 +109,7 @@ def test_every_history_counts_the_same_in_sql_and_in_the_reference(data, query, 
     assert counted == runs.fleet([record for commit in commits for record in commit], query)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), query=QUERIES)
 def test_victims_and_machines_are_the_same_in_sql_and_in_the_reference(data, query, make) -> None:
     commits = data.draw(histories(make))
