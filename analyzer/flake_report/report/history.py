@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from flake_report.model.evidence import Build
 from flake_report.model.rate import FlakeRate
 from flake_report.model.report import FlakeReport
@@ -80,6 +82,7 @@ def to_json(report: FlakeReport) -> dict[str, object]:
         "budget": report.budget,
         "tests": [row(test) for test in report.tests],
         "rollups": [rollups.to_json(rollup) for rollup in report.rollups],
+        "weeks": [asdict(week) for week in report.weeks],
         "comparisons": weekly.to_json(report.comparisons),
         "incidents": [incidents.to_json(incident) for incident in report.incidents],
         "incident_kinds": [incidents.kind_to_json(kind) for kind in report.incident_kinds],
