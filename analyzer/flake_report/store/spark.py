@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import warnings
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -55,7 +56,9 @@ def session(master: str) -> SparkSession:
     builder = SparkSession.builder.appName("flake-report").config("spark.ui.showConsoleProgress", "false")
     quiet = builder.config("spark.ui.enabled", "false").config("spark.log.level", "ERROR")
     try:
-        return (quiet.master(master) if master else quiet).getOrCreate()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # on pandas, which no statement comes near
+            return (quiet.master(master) if master else quiet).getOrCreate()
     except (PySparkException, Py4JError) as error:
         where = master or "this machine"
         said = re.sub(r"^.*?Exception:\s*", "", str(error).strip().splitlines()[-1])
