@@ -78,13 +78,15 @@ def _report(
     ownership: Ownership | None,
 ) -> FlakeReport:
     from flake_report.rate import incidents
-    from flake_report.rate.comparisons import comparisons
+    from flake_report.rate.comparisons import compared
     from flake_report.rate.cost import Excuses, cost
     from flake_report.rate.machines import Troubles, own_troubles
     from flake_report.rate.owners import owners
     from flake_report.rate.rates import flake_rates
     from flake_report.rate.rollups import roll_ups
     from flake_report.rate.segments import parted
+    from flake_report.rate.ways import ways
+    from flake_report.rate.weeks import week_table
     from flake_report.rate.weektotals import hours_by_week, week_totals
     from flake_report.store.cost import job_failures, spent_jobs
     from flake_report.store.incidents import struck
@@ -100,6 +102,7 @@ def _report(
     found = incidents.of_tests(incidents.incidents(victims, fleet.builds, memory.culprits), query.test)
     spent, failures = spent_jobs(opened, query), job_failures(opened, query)
     excuses = Excuses(fleet.histories, tests)
+    counts = week_table(fleet, segments)
     return FlakeReport(
         window=opened.window(query),
         tests=tests,
@@ -109,12 +112,14 @@ def _report(
         rollups=roll_ups(fleet, parts, named),
         incidents=found,
         incident_kinds=incidents.kinds(found, fleet.builds),
-        comparisons=comparisons(fleet, segments),
+        comparisons=compared(counts),
         agents=_places(opened, query, fleet, troubles, queues),
         owners=named,
         memory=memory,
         cost=cost(spent, failures, excuses, queues),
         weeks=week_totals(fleet, tests, found, hours_by_week(spent, failures, excuses, queues, fleet.builds)),
+        counts=counts,
+        ways=ways(fleet, tests),
     )
 
 

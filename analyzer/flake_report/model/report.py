@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from .comparison import Comparisons
+from .comparison import Comparisons, WeekTable
 from .cost import Cost
 from .evidence import Build
 from .incident import Incident, IncidentKind
+from .known import FailureWay
 from .machines import PlaceRate
 from .memory import MemoryReport
-from .rate import FlakeRate, RollUp
+from .rate import FlakeRate, RollUp, Variant
 from .results import TestId
 
 
@@ -66,7 +67,8 @@ class FlakeReport:
     `budget` is the rate that a test may have; `builds` are what every `order` points to. `owners` names the owner of
     each test that has one. `incidents` come newest first, `incident_kinds` are the same over builds; `agents` are rates
     of the places where jobs ran. `memory` is what there is to say of GPU memory, `cost` what was lost without a
-    regression. `weeks` are the newest ones with builds, oldest first.
+    regression. `weeks` are the newest ones with builds, oldest first; `counts` are what weeks are compared by. `ways`
+    is how each test failed that failed by itself.
     """
 
     window: Window
@@ -83,3 +85,5 @@ class FlakeReport:
     memory: MemoryReport = field(default_factory=MemoryReport)
     cost: Cost | None = None
     weeks: tuple[WeekTotal, ...] = ()
+    counts: WeekTable = field(default_factory=WeekTable)
+    ways: Mapping[Variant, tuple[FailureWay, ...]] = field(default_factory=dict)

@@ -12,7 +12,6 @@ for one that is not it is more.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
@@ -26,8 +25,7 @@ from flake_report.model.results import TestId
 from flake_report.model.verdict import TestVerdict
 
 from .intervals import LEVEL
-
-_FAILED = frozenset({RunVerdict.FAILED, RunVerdict.FLAKY})
+from .ways import FAILED, flaking
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +87,7 @@ def _of(entry: Entry, histories: Iterable[History]) -> list[History]:
 
 def _healed(entry: Entry, history: History) -> str | None:
     """Why one variant is healed; empty where it is not, None where no failure of it is covered."""
-    failures = [run for run in history.runs if run.verdict in _FAILED and run.fingerprint in ("", *entry.fingerprints)]
+    failures = [run for run in history.runs if run.verdict in FAILED and run.fingerprint in ("", *entry.fingerprints)]
     if not any(run.fingerprint for run in failures):
         return None
     last = failures[-1].order
@@ -107,7 +105,7 @@ def _healed(entry: Entry, history: History) -> str | None:
 
 
 def _counts(run: Run, last: int) -> bool:
-    return run.verdict in _FAILED and run.order <= last
+    return run.verdict in FAILED and run.order <= last
 
 
 def _found(histories: Sequence[History], rates: Iterable[FlakeRate], terms: Terms) -> list[Entry]:
@@ -123,38 +121,21 @@ def _found(histories: Sequence[History], rates: Iterable[FlakeRate], terms: Term
 
 
 def _entry(rate: FlakeRate, history: History, terms: Terms) -> Entry | None:
-    flaking = _flaking(rate, history)
-    if not flaking:
+    flakes = flaking(rate, history)
+    if not flakes:
         return None
     variant = rate.variant
     return Entry(
         test=variant.test.label,
         step=variant.step,
         queue=variant.queue,
-        fingerprints=tuple(sorted({run.fingerprint for run in flaking})),
+        fingerprints=tuple(sorted({run.fingerprint for run in flakes})),
         reason=f"{rate.own.hits} of {rate.own.n} runs failed first; {rate.reason}",
-        evidence=terms.link(flaking[-1]),
+        evidence=terms.link(flakes[-1]),
         owner=terms.owners.get(variant.test, ""),
-        since=flaking[0].created_at.date(),
+        since=flakes[0].created_at.date(),
         expires=terms.today + timedelta(days=terms.days),
     )
-
-
-def _flaking(rate: FlakeRate, history: History) -> list[Run]:
-    """The failures that are known to be flakes.
-
-    They lie outside breakages, at a commit that also passed, or happened in the same way as in another build.
-    """
-    broken = [(segment.first, segment.last) for segment in rate.segments if segment.breakage]
-    runs = [
-        run
-        for run in history.runs
-        if run.verdict in _FAILED and run.fingerprint and not any(low <= run.order <= high for low, high in broken)
-    ]
-    ways: dict[str, int] = defaultdict(int)
-    for run in runs:
-        ways[run.fingerprint] += 1 if run.verdict is RunVerdict.FAILED else 2
-    return [run for run in runs if ways[run.fingerprint] > 1]
 
 
 def _same(one: Entry, other: Entry) -> bool:
