@@ -2,12 +2,15 @@
 
 Prints its port, then a line for each write of a log entry: status, its `If-None-Match`, path. Two things differ from
 moto's own: a conditional write is one step, as in S3 (moto looks first and writes then, and two threads may meet in
-between), and after `POST /lose` the answer to the next log entry is lost once it is stored.
+between), and after `POST /lose` the answer to the next log entry is lost once it is stored. `S3_SERVER_DELAY` is how
+many seconds every request waits before.
 """
 
 from __future__ import annotations
 
 import logging
+import os
+import time
 from threading import Lock
 
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
@@ -21,8 +24,10 @@ class Server:
         self._moto = DomainDispatcherApplication(create_backend_app)
         self._writing = Lock()
         self._losing = False
+        self._delay = float(os.environ.get("S3_SERVER_DELAY", "0"))
 
     def __call__(self, environ, start_response):
+        time.sleep(self._delay)
         method, path = environ["REQUEST_METHOD"], environ["PATH_INFO"]
         if (method, path) == ("POST", "/lose"):
             self._losing = True
