@@ -75,8 +75,11 @@ class Build:
 
     @property
     def label(self) -> str:
-        """What people call it: `build 812`; where it has no number, its key."""
-        return f"build {self.number if self.number is not None else self.key}"
+        """What people call it: `build 812`; one without a number by its time, to the minute in UTC."""
+        if self.number is not None:
+            return f"build {self.number}"
+        created = self.created_at.astimezone(UTC) if self.created_at.tzinfo else self.created_at
+        return f"build of {created:%Y-%m-%d %H:%M}"
 
 
 def iso_week(moment: datetime) -> str:
