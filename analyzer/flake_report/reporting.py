@@ -58,14 +58,19 @@ def told(
     return report, _stories(opened, query, fleet, report.tests, budget)
 
 
-def why(store: str, query: Query, *, budget: float) -> Stories:
-    """The evidence behind the verdict on each variant of the test that the query names, worst first."""
+def why(
+    store: str, query: Query, *, budget: float, ownership: Ownership | None = None, engine: str = "duckdb"
+) -> Stories:
+    """The evidence behind the verdict on each variant of the test that the query names, worst first; as in `show`."""
+    from flake_report.rate.owners import owners
     from flake_report.rate.rates import flake_rates
     from flake_report.store import Store
 
-    opened = Store.open(store)
+    opened = Store.open(store, engine)
     fleet = opened.fleet(query)
-    return _stories(opened, query, fleet, flake_rates(fleet, budget), budget)
+    named = owners(fleet.histories, ownership) if ownership else {}
+    rates = (replace(rate, owner=named.get(rate.variant.test, "")) for rate in flake_rates(fleet, budget))
+    return _stories(opened, query, fleet, rates, budget)
 
 
 def _report(

@@ -56,3 +56,10 @@ def test_two_names_are_one_too_many(why: Callable) -> None:
     ran = why("--why", "a", "--test", "b")
     assert ran.status == 2
     assert "--why names the test already" in ran.err
+
+
+def test_owners_are_those_of_show(why: Callable, home: Path) -> None:
+    (home / "flake-report.toml").write_text('[owners]\n"*test_transfer_timeout*" = "@kv"\n')
+    listed = json.loads(why("--test", FLAKE, "--format", "json").out)["tests"]
+    stories = json.loads(why("--why", FLAKE, "--format", "json").out)["stories"]
+    assert {told["owner"] for told in [*listed, *stories]} == {"@kv"}

@@ -17,6 +17,7 @@ from flake_report.errors import FlakeReportError
 from flake_report.model.config import Config, OwnersConfig, QueueConfig
 from flake_report.model.query import Query
 from flake_report.model.report import FlakeReport
+from flake_report.model.story import Stories
 
 from .terminal import warn
 
@@ -116,6 +117,11 @@ class HistoryArguments:
         return flow.show(
             self.store, self.query, budget=self.budget, queues=self.queues, ownership=owners, engine=self.engine
         )
+
+    def stories(self) -> Stories:
+        """The evidence on the tests of that part; CODEOWNERS as for `report`."""
+        owners = flow.ownership(self.owners.tests, _codeowners(self.owners.codeowners), warn)
+        return flow.why(self.store, self.query, budget=self.budget, ownership=owners, engine=self.engine)
 
 
 CODEOWNERS = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS", ".gitlab/CODEOWNERS")

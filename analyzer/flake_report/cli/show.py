@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from flake_report import flow
 from flake_report.report import history, story, table
 
 from .options import HistoryArguments, engine_option, format_option, history_options
@@ -41,7 +40,7 @@ def command(everything: bool, why: str | None, form: str, **arguments: object) -
 
 
 def _why(where: HistoryArguments, form: str, *, everything: bool) -> int:
-    stories = flow.why(where.store, where.query, budget=where.budget)
+    stories = where.stories()
     if form == "json":
         print_json(story.to_json(stories))
     else:
