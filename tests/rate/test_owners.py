@@ -41,6 +41,11 @@ def test_the_settings_come_before_the_file_and_the_file_knows_the_rest() -> None
     }
 
 
+def test_a_test_of_several_steps_has_one_owner() -> None:
+    twice = [history("v1.a"), History(Variant(TestId("v1.a", "t"), "other", "q", ""), (), ())]
+    assert owned(Ownership({"v1": "@v1"}), *twice) == {"v1.a::t": "@v1"}
+
+
 def test_without_rules_nobody_owns_anything() -> None:
     assert owned(Ownership({}), history("a")) == {}
 

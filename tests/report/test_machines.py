@@ -42,6 +42,10 @@ def test_without_machines_nothing_is_said(printed) -> None:
     assert printed(to_text([QUEUE], everything=False), 400) == ""
 
 
+def test_one_machine_alone_is_compared_with_nothing(printed) -> None:
+    assert printed(to_text([GOOD], everything=False)) == ""
+
+
 def test_json_has_the_same_numbers_and_no_p_value_for_what_is_no_machine() -> None:
     told = to_json(BAD)
     assert (told["jobs"], told["trouble"], told["own"], told["victims"], told["lost"]) == (30, 9, 6, 2, 2)
