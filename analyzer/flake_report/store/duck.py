@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import secrets
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -27,6 +29,8 @@ class Duck:
         self._connection = duckdb.connect(config={"python_enable_replacements": False})
         self._connection.execute("SET TimeZone = 'UTC'")
         self._connection.execute("SET preserve_insertion_order = false")
+        spill = f"{tempfile.gettempdir()}/flake-report-{secrets.token_hex(8)}".replace("'", "''")
+        self._connection.execute(f"SET temp_directory = '{spill}'")
 
     def show(self, view: str, kind: str, files: Sequence[DataFile]) -> None:
         with self._running():
@@ -65,6 +69,10 @@ class Duck:
             self._connection.register_filesystem(self._objects)
         self._objects.know(files)
 
+    def limit_memory(self, attempts: int) -> None:
+        """Hold no more in memory than a history of so many attempts needs; what is beyond goes to temporary files."""
+        self._connection.execute(f"SET memory_limit = '{_LEAST + attempts * _EACH // 1_000_000}MB'")
+
     def load(self, name: str, table: pa.Table) -> None:
         """A view of an Arrow table."""
         self._connection.from_arrow(table).create_view(name, replace=True)
@@ -88,6 +96,9 @@ class Duck:
     def relation(self, query: str) -> duckdb.DuckDBPyRelation:
         return self._connection.sql(query)
 
+
+_LEAST, _EACH = 300, 3
+"""Megabytes for any store, and bytes for each of its attempts: most of them are for the jobs, held as a table."""
 
 _TYPES = {
     pa.string(): "TEXT",

@@ -200,7 +200,14 @@ class Store:
         if isinstance(engine, Duck) and isinstance(self._root, Folder):
             rollups = Rollups(self._root.path, engine)
         try:
-            yield Counting(files(self._root, self._table), engine, rollups)
+            found = files(self._root, self._table)
+            if other is None and isinstance(engine, Duck):  # what a person does with a table is his to bound
+                engine.limit_memory(sum(file.rows for week in found.get("attempts", {}).values() for file in week))
+            yield Counting(found, engine, rollups)
+        except duckdb.OutOfMemoryException as error:
+            raise FlakeReportError(
+                f"store {self._root}: holds too much for one answer; ask for less, such as --since 4w or one step"
+            ) from error
         except engine.damage as error:
             raise unreadable(self._root, error) from error
 
