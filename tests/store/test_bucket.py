@@ -20,6 +20,7 @@ from flake_report.model.query import Query
 from flake_report.model.results import Outcome
 from flake_report.store import Store
 from flake_report.store.layout import TABLES
+from flake_report.store.root import located
 
 WRITERS, ROUNDS = 4, 5
 
@@ -176,3 +177,10 @@ def test_the_commands_take_an_address(bucket: str, tmp_path: Path, capsys: pytes
     assert "a::b" in capsys.readouterr().out
     assert main(["show", "--store", f"{bucket}/nothing"]) == 2
     assert "this folder is no store" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "address", ["s3://bucket", "gs://my.bucket/a/b", "az://container/a b/c=1", "s3://bucket/store/"]
+)
+def test_an_address_may_be_of_any_of_three_clouds(address: str) -> None:
+    assert located(address).address == address.rstrip("/")

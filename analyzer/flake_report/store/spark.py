@@ -61,7 +61,7 @@ def session(master: str) -> SparkSession:
             return (quiet.master(master) if master else quiet).getOrCreate()
     except (PySparkException, Py4JError) as error:
         where = master or "this machine"
-        said = re.sub(r"^.*?Exception:\s*", "", str(error).strip().splitlines()[-1])
+        said = re.sub(r"^(?:.*?Exception:|\[\w+\])\s*", "", str(error).strip().splitlines()[-1]).rstrip(".")
         raise FlakeReportError(f"spark on {where}: cannot be had ({said}); check the master and Java") from error
 
 

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -192,4 +196,18 @@ def test_a_name_that_is_no_engine_is_refused_at_once(name: str, by_hand: Store) 
         Store.open(by_hand.address, name)
     assert str(caught.value) == (
         f"engine {name}: unknown; there are duckdb, spark, and spark=MASTER such as spark=spark://host:7077"
+    )
+
+
+def test_without_java_it_is_one_sentence(by_hand: Store, tmp_path: Path) -> None:
+    pytest.importorskip("pyspark", reason="pyspark is absent")
+    for tool in ("bash", "dirname", "env", "ps"):
+        (tmp_path / tool).symlink_to(shutil.which(tool) or "/bin/true")
+    command = [sys.executable, "-m", "flake_report", "show", "--store", by_hand.address, "--engine", "spark"]
+    bare = {"PATH": str(tmp_path), "PYTHONPATH": os.environ.get("PYTHONPATH", "")}
+    done = subprocess.run(command, env=bare, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == (
+        "flake-report: spark on this machine: cannot be had "
+        "(Java gateway process exited before sending its port number); check the master and Java"
     )
