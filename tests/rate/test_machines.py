@@ -59,6 +59,18 @@ def test_a_bad_machine_leads_with_its_p_value_and_what_passed_elsewhere() -> Non
     assert all(rate.p_value is None for rate in rates if rate.kind is not PlaceKind.MACHINE)
 
 
+def test_a_bad_commit_on_a_machine_that_got_the_whole_build_does_not_make_the_machine_bad() -> None:
+    """Each build's twelve steps ran on one machine; one build of machine `a` failed in all of them."""
+    jobs = [
+        JobPlace(at, f"{at}-{step}", f"step-{step}", "L4", "abcd"[at % 4], "", retry=False, lost=False)
+        for at in range(60)
+        for step in range(12)
+    ]
+    rates = place_rates(jobs, Troubles({f"8-{step}" for step in range(12)}, ()), BUILDS, {})
+    [a] = [rate for rate in rates if rate.name == "a"]
+    assert (a.trouble.hits, a.p_value) == (12, 1.0)
+
+
 def test_a_failure_in_a_breakage_is_no_trouble_of_a_machine() -> None:
     variant = Variant(TestId("m", "t"), "unit", "L4", "")
     runs = tuple(

@@ -13,8 +13,9 @@ from flake_report.model.machines import Elsewhere, JobPlace, PlaceKind, PlaceRat
 from flake_report.model.rate import Fleet, Variant
 from flake_report.model.verdict import Segment
 
-from .homogeneity import homogeneity
+from .homogeneity import Homogeneity, homogeneity
 from .images import image_of
+from .multiplicity import family_wise
 from .rates import interval
 
 BAD = 0.05
@@ -106,16 +107,31 @@ def _troubled(job: JobPlace, troubles: Troubles) -> bool:
 
 
 def _bad_machines(jobs: Sequence[JobPlace], troubles: Troubles, builds: Sequence[Build]) -> dict[str, float]:
-    """Each machine's p-value, corrected. A stratum is a step and queue in one week: other weeks had other code."""
+    """Each machine's p-value, corrected for having looked at all of them.
+
+    Two tests must agree, and the larger p-value counts. Among jobs, a stratum is a step and queue in one week: other
+    weeks had other code. But where one machine gets many jobs of a build, a bad commit strikes it many times at once;
+    so the jobs of a build on one machine are also taken as one, in trouble if any is, within their queue and week.
+    """
     named = [job for job in jobs if job.machine]
     machines: dict[str, int] = {}
-    strata: dict[tuple[str, str, str], int] = {}
-    test = homogeneity(
-        np.array([machines.setdefault(job.machine, len(machines)) for job in named], dtype=np.int64),
-        np.array(
-            [strata.setdefault((job.step, job.queue, builds[job.order].week), len(strata)) for job in named],
-            dtype=np.int64,
-        ),
-        np.array([_troubled(job, troubles) for job in named], dtype=bool),
+    strata: dict[tuple[str, ...], int] = {}
+    visits: dict[tuple[int, int, int], bool] = {}
+    dealt: list[tuple[int, int, bool]] = []
+    for job in named:
+        machine, week = machines.setdefault(job.machine, len(machines)), builds[job.order].week
+        bad = _troubled(job, troubles)
+        dealt.append((machine, strata.setdefault((job.step, job.queue, week), len(strata)), bad))
+        visit = (machine, strata.setdefault((job.queue, week), len(strata)), job.order)
+        visits[visit] = visits.get(visit, False) or bad
+    by_job = _tested(dealt)
+    by_visit = _tested([(machine, stratum, bad) for (machine, stratum, _), bad in visits.items()])
+    corrected = family_wise(
+        np.maximum(by_job.p_values, by_visit.p_values), np.maximum(by_job.smallest, by_visit.smallest)
     )
-    return dict(zip(machines, test.corrected.tolist(), strict=True))
+    return dict(zip(machines, corrected.tolist(), strict=True))
+
+
+def _tested(dealt: Sequence[tuple[int, int, bool]]) -> Homogeneity:
+    machines, strata, trouble = np.array(dealt, dtype=np.int64).reshape(-1, 3).T
+    return homogeneity(machines, strata, trouble.astype(bool))
