@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from flake_report.model.evidence import Build
 from flake_report.model.rate import FlakeRate, Fleet, History, Interval, Run, RunVerdict, Variant
 from flake_report.model.results import TestId
-from flake_report.model.verdict import Segment
+from flake_report.model.verdict import Segment, TestVerdict
 from flake_report.rate.ways import ways
 
 VARIANT = Variant(TestId("m", "t"), "unit", "q", "")
@@ -18,13 +18,15 @@ BUILDS = tuple(
 OWN = Interval(9, 3, 0.3, 0.1, 0.6)
 
 
-def told(runs: list[tuple[int, RunVerdict, str]], *segments: Segment) -> dict[str, tuple[int, bool, str, str]]:
+def told(
+    runs: list[tuple[int, RunVerdict, str]], *segments: Segment, verdict: TestVerdict = TestVerdict.FLAKY
+) -> dict[str, tuple[int, bool, str, str]]:
     made = tuple(
-        Run(VARIANT, str(at), at, BUILDS[at].created_at, verdict, fingerprint=print_, job=f"job-{at}")
-        for at, verdict, print_ in runs
+        Run(VARIANT, str(at), at, BUILDS[at].created_at, kind, fingerprint=print_, job=f"job-{at}")
+        for at, kind, print_ in runs
     )
     fleet = Fleet(BUILDS, (), (History(VARIANT, made, ()),))
-    found = ways(fleet, [FlakeRate(VARIANT, OWN, OWN, 0.1, "", segments=segments)])
+    found = ways(fleet, [FlakeRate(VARIANT, OWN, OWN, 0.1, "", verdict=verdict, segments=segments)])
     return {way.fingerprint: (way.runs, way.flake, way.last.key, way.job) for way in found.get(VARIANT, ())}
 
 
@@ -45,6 +47,11 @@ def test_what_failed_in_a_breakage_alone_is_none() -> None:
     broken = Segment(4, 8, 5, 5, 0, 5, 0, breakage=True)
     runs = [(at, RunVerdict.FAILED, "aa") for at in range(4, 9)]
     assert told(runs, broken) == {"aa": (5, False, "8", "job-8")}
+
+
+def test_builds_in_a_row_that_failed_alike_are_none_where_the_test_is_not_flaky() -> None:
+    runs = [(at, RunVerdict.FAILED, "aa") for at in (2, 3, 4)]
+    assert told(runs, verdict=TestVerdict.RECOVERED) == {"aa": (3, False, "4", "job-4")}
 
 
 def test_a_failure_without_a_fingerprint_is_like_no_other() -> None:

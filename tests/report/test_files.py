@@ -5,16 +5,26 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
+from datetime import UTC, datetime
 
 import pyarrow.parquet as pq
+import pytest
 
+from flake_report.model.evidence import Build
+from flake_report.model.failure import Blame
+from flake_report.model.incident import Incident
 from flake_report.model.report import FlakeReport
 from flake_report.report.files import FILES
 from flake_report.report.history import COLUMNS
 
+BUILD = Build("acme", "ci", "7", 7, "c7", "main", "webhook", datetime(2026, 11, 1, tzinfo=UTC), "failed")
 
-def test_three_files_are_written() -> None:
-    assert list(FILES) == ["report.json", "tests.csv", "tests.parquet"]
+
+def test_each_file_has_a_name_by_which_it_is_known() -> None:
+    assert list(FILES) == [
+        "report.json", "tests.csv", "tests.parquet", "incidents.csv", "metrics.prom", "flakes.junit.xml", "flakes.json",
+    ]  # fmt: skip
 
 
 def test_json_csv_and_parquet_agree_in_every_cell(report: FlakeReport) -> None:
@@ -56,3 +66,24 @@ def test_window_and_health_are_plain_values(report: FlakeReport) -> None:
 
 def test_a_cell_that_a_spreadsheet_would_run_is_made_inert(report: FlakeReport) -> None:
     assert ",'=victim()," in FILES["tests.csv"](report).decode()
+
+
+@pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\t=", "\r", "\n=", " =", "＝", "＋", "－", "＠"])
+def test_whatever_a_spreadsheet_takes_for_the_start_of_a_formula_is_led_by_an_apostrophe(
+    report: FlakeReport, sign: str
+) -> None:
+    test = report.tests[0]
+    name = f"{sign}cmd|'/c calc'!A1,\"x\""
+    hostile = replace(test, variant=replace(test.variant, test=replace(test.variant.test, name=name), step=name))
+    (line,) = csv.DictReader(io.StringIO(FILES["tests.csv"](replace(report, tests=(hostile,))).decode(), newline=""))
+    assert (line["name"], line["step"]) == (f"'{name}", f"'{name}")
+
+
+def test_incidents_agree_in_json_and_csv(report: FlakeReport) -> None:
+    variant = report.tests[1].variant
+    incident = Incident(BUILD, "0a-job", "free-memory", (variant,), blame=Blame.GPU_MEMORY, agent="-a", host='h,"1')
+    with_one = replace(report, incidents=(incident,))
+    (told,) = json.loads(FILES["report.json"](with_one))["incidents"]
+    (line,) = csv.DictReader(io.StringIO(FILES["incidents.csv"](with_one).decode(), newline=""))
+    assert line == {name: "" if value is None else plain(value) for name, value in told.items()} | {"agent": "'-a"}
+    assert json.loads(line["victims"]) == ["v1.kv.test_x::=victim()"]

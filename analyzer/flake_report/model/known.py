@@ -18,8 +18,8 @@ SCHEMA = "flake-known/1"
 class FailureWay:
     """One way in which a test failed by itself: the runs that share a fingerprint; empty for those without one.
 
-    `flake`: at least one of them was in a build that also passed, or builds apart from each other failed so, outside
-    breakages. `job` is where the last of them happened.
+    `flake`: the test is flaky, and one of these runs was in a build that also passed, or several builds failed so,
+    outside breakages. `job` is where the last of them happened.
     """
 
     fingerprint: str

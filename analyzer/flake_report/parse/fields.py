@@ -80,6 +80,20 @@ class Fields:
         value = self._source.get(key, [])
         return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
 
+    def flag(self, key: str) -> bool:
+        """Whether it says true, in so many words."""
+        return self._source.get(key) is True
+
+    def wholes(self, key: str) -> list[int]:
+        """The integers in a list, none of them negative."""
+        value = self._source.get(key, [])
+        found = (
+            [one for one in value if isinstance(one, int) and not isinstance(one, bool)]
+            if isinstance(value, list)
+            else []
+        )
+        return [one for one in found if 0 <= one < _LARGEST]
+
     def _miss(self, key: str) -> None:
         if key in self._source:
             self.wrong.append(key)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from flake_report.model.evidence import Build
 from flake_report.model.known import FailureWay
 from flake_report.model.rate import FlakeRate, Fleet, History, Run, RunVerdict, Variant
+from flake_report.model.verdict import TestVerdict
 
 FAILED = frozenset({RunVerdict.FAILED, RunVerdict.FLAKY})
 """Runs in which the test failed by itself."""
@@ -21,7 +22,9 @@ def ways(fleet: Fleet, rates: Iterable[FlakeRate]) -> dict[Variant, tuple[Failur
 
 
 def _ways(rate: FlakeRate, history: History, builds: Sequence[Build]) -> tuple[FailureWay, ...]:
-    flakes = {run.fingerprint for run in flaking(rate, history)}
+    # of a test that is not called flaky, builds in a row that failed alike were a regression
+    flaky = rate.verdict is TestVerdict.FLAKY or rate.also_flaky
+    flakes = {run.fingerprint for run in flaking(rate, history)} if flaky else set()
     alike: dict[str, list[Run]] = defaultdict(list)
     for run in history.runs:
         if run.verdict in FAILED:

@@ -1,14 +1,19 @@
-"""A history as files: bytes for JSON, CSV and Parquet, all from the same rows."""
+"""A history as files: bytes for JSON, CSV, Parquet, OpenMetrics and JUnit, all from the same rows."""
 
 from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from flake_report.model.report import FlakeReport
 
+from . import incidents
+from .flakes import flakes_json
 from .history import COLUMNS, row, to_json
+from .known_junit import flakes_junit
+from .metrics import metrics_prom
 
 
 def report_json(report: FlakeReport) -> bytes:
@@ -17,15 +22,25 @@ def report_json(report: FlakeReport) -> bytes:
 
 
 def tests_csv(report: FlakeReport) -> bytes:
-    """One line a test variant, RFC 4180, UTF-8; what is a list of things is JSON in its cell.
+    """One line a test variant."""
+    return _csv(COLUMNS, map(row, report.tests))
+
+
+def incidents_csv(report: FlakeReport) -> bytes:
+    """One line an incident, newest first; `victims` is a list of tests."""
+    return _csv(incidents.COLUMNS, map(incidents.to_json, report.incidents))
+
+
+def _csv(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> bytes:
+    """RFC 4180, UTF-8; what is a list of things is JSON in its cell, and what is not known is empty.
 
     A cell that a spreadsheet would run as a formula is led by an apostrophe: test names come from strangers.
     """
     lines: list[str] = []
     writer = csv.writer(_Lines(lines))
-    writer.writerow(COLUMNS)
-    for test in report.tests:
-        writer.writerow([_cell(value) for value in row(test).values()])
+    writer.writerow(columns)
+    for one in rows:
+        writer.writerow([_cell(one[name]) for name in columns])
     return "".join(lines).encode("utf-8", "replace")
 
 
@@ -67,6 +82,10 @@ FILES: dict[str, Callable[[FlakeReport], bytes]] = {
     "report.json": report_json,
     "tests.csv": tests_csv,
     "tests.parquet": tests_parquet,
+    "incidents.csv": incidents_csv,
+    "metrics.prom": metrics_prom,
+    "flakes.junit.xml": flakes_junit,
+    "flakes.json": flakes_json,
 }
 """What `export` writes: a new file is a new row."""
 
@@ -82,7 +101,11 @@ class _Lines:
         return len(line)
 
 
+_RUN = re.compile(r"\s*[=+\-@＝＋－＠]|[\t\r\n]")  # their wide forms are run, too
+"""How a cell begins that a spreadsheet may run: blanks before the sign do not stop every one of them."""
+
+
 def _cell(value: object) -> object:
     if isinstance(value, list):
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return f"'{value}" if isinstance(value, str) and value[:1] in {"=", "+", "-", "@", "\t", "\r"} else value
+    return f"'{value}" if isinstance(value, str) and _RUN.match(value) else value

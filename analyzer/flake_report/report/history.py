@@ -84,6 +84,7 @@ def to_json(report: FlakeReport) -> dict[str, object]:
         "rollups": [rollups.to_json(rollup) for rollup in report.rollups],
         "weeks": [asdict(week) for week in report.weeks],
         "comparisons": weekly.to_json(report.comparisons),
+        "week_counts": weekly.table_to_json(report.counts),
         "incidents": [incidents.to_json(incident) for incident in report.incidents],
         "incident_kinds": [incidents.kind_to_json(kind) for kind in report.incident_kinds],
         "agents": [machines.to_json(rate) for rate in report.agents],

@@ -19,6 +19,12 @@ SHOWN = 5
 _INDENT = (0, 0, 0, 2)
 
 
+COLUMNS = (
+    "build", "job", "url", "at", "signature", "fingerprint", "blame", "victims", "culprit", "agent", "host",
+)  # fmt: skip
+"""The stable keys of an incident, in order."""
+
+
 def to_json(incident: Incident) -> dict[str, object]:
     """One incident; `culprit` is null where no data can name it."""
     return {

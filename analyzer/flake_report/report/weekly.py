@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from flake_report.model.comparison import Change, Comparisons
+from flake_report.model.comparison import Change, Comparisons, WeekTable
 from flake_report.model.rate import Interval, Variant
 
 from .words import one_line, plural
@@ -32,6 +32,33 @@ def to_json(found: Comparisons) -> dict[str, object]:
         "vanished": [_variant(variant) for variant in found.vanished],
         "testable": found.testable,
         "untestable": found.untestable,
+    }
+
+
+def table_to_json(table: WeekTable) -> dict[str, object]:
+    """The value of `week_counts`: what the next export compares with; newest week first."""
+    rows = zip(table.variants, table.seen, table.runs, table.first_failures, strict=True)
+    return {
+        "weeks": list(table.weeks),
+        "pools": [
+            {"step": step, "queue": queue, "weeks": sorted(weeks)}
+            for (step, queue), weeks in sorted(table.pools.items())
+        ],
+        "tests": [
+            {
+                "classname": variant.test.classname,
+                "name": variant.test.name,
+                "apart": variant.test.apart,
+                "step": variant.step,
+                "queue": variant.queue,
+                "session": variant.session,
+                "first_week": first or None,
+                "last_week": last or None,
+                "own_runs": list(runs),
+                "first_failures": list(failures),
+            }
+            for variant, (first, last), runs, failures in rows
+        ],
     }
 
 

@@ -1,0 +1,45 @@
+"""An earlier export's `report.json`: the counts that weeks are compared by."""
+
+from __future__ import annotations
+
+from flake_report.errors import FlakeReportError
+from flake_report.model.comparison import WeekTable
+from flake_report.model.rate import Variant
+from flake_report.model.results import TestId
+
+from .fields import Fields, value_of
+
+
+def read_week_table(data: bytes, name: str) -> WeekTable:
+    """The table of an export. Raises `FlakeReportError` where it holds none, or one that contradicts itself."""
+    found = value_of(data)
+    if not isinstance(found, dict) or not isinstance(found.get("week_counts"), dict):
+        raise FlakeReportError(f"{name}: holds no week_counts; give the folder that flake-report export wrote")
+    table = Fields(found["week_counts"])
+    weeks = tuple(table.texts("weeks"))
+    tests = table.objects("tests")
+    counts = [[_counts(test, key, len(weeks)) for test in tests] for key in ("own_runs", "first_failures")]
+    if sorted(set(weeks), reverse=True) != list(weeks) or not all(one is not None for key in counts for one in key):
+        raise FlakeReportError(f"{name}: its week_counts are damaged; export the baseline again")
+    runs, failures = (tuple(one for one in key if one is not None) for key in counts)
+    return WeekTable(
+        weeks=weeks,
+        variants=tuple(map(read_variant, tests)),
+        runs=runs,
+        first_failures=failures,
+        seen=tuple((test.text("first_week"), test.text("last_week")) for test in tests),  # null reads as empty
+        pools={
+            (pool.text("step"), pool.text("queue")): frozenset(pool.texts("weeks")) for pool in table.objects("pools")
+        },
+    )
+
+
+def read_variant(row: Fields) -> Variant:
+    """The variant that a row of any table names."""
+    test = TestId(row.text("classname"), row.text("name"), row.text("apart"))
+    return Variant(test, row.text("step"), row.text("queue"), row.text("session"))
+
+
+def _counts(row: Fields, key: str, weeks: int) -> tuple[int, ...] | None:
+    found = row.wholes(key)
+    return tuple(found) if len(found) == weeks else None

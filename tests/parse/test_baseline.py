@@ -1,0 +1,53 @@
+"""The counts of an earlier export, read back."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from flake_report.errors import FlakeReportError
+from flake_report.model.comparison import WeekTable
+from flake_report.model.rate import Variant
+from flake_report.model.results import TestId
+from flake_report.parse.baseline import read_week_table
+from flake_report.report.weekly import table_to_json
+
+TABLE = WeekTable(
+    weeks=("2026-W48", "2026-W47"),
+    variants=(Variant(TestId("m", "a[</x>]"), "unit", "q", "pytest"), Variant(TestId("m", "b", "w1"), "unit", "q", "")),
+    runs=((12, 3), (0, 0)),
+    first_failures=((1, 0), (0, 0)),
+    seen=(("2026-W40", "2026-W48"), ("", "")),
+    pools={("unit", "q"): frozenset({"2026-W47", "2026-W48"})},
+)
+
+
+def damaged(**fields: object) -> bytes:
+    return json.dumps({"week_counts": {**table_to_json(TABLE), **fields}}).encode()
+
+
+def test_the_table_comes_back_as_it_was_written() -> None:
+    assert read_week_table(damaged(), "report.json") == TABLE
+
+
+@pytest.mark.parametrize("data", [b"", b"\xff", b"[]", b"{}", b'{"week_counts": 3}', b"[" * 100_000])
+def test_what_holds_no_counts_is_refused(data: bytes) -> None:
+    with pytest.raises(FlakeReportError, match=r"^r.json: holds no week_counts; give the folder that"):
+        read_week_table(data, "r.json")
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"weeks": ["2026-W47", "2026-W48"]},
+        {"weeks": ["2026-W48", "2026-W48"]},
+        {"weeks": ["2026-W48"]},
+        {"tests": [{"own_runs": [1, 2], "first_failures": [1, -2]}]},
+        {"tests": [{"own_runs": [1, 2], "first_failures": "none"}]},
+    ],
+    ids=["weeks in the wrong order", "a week twice", "fewer weeks than counts", "a negative count", "no list"],
+)
+def test_a_table_that_contradicts_itself_is_refused(fields: dict[str, object]) -> None:
+    with pytest.raises(FlakeReportError, match="its week_counts are damaged; export the baseline again"):
+        read_week_table(damaged(**fields), "r.json")
