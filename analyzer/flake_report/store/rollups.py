@@ -87,7 +87,8 @@ class Rollups:
                 by_use[path.name.partition(".")[0]] = path.stat().st_mtime
         for old in sorted(by_use, key=lambda each: -by_use[each])[_ANSWERS:]:
             for path in self._folder.glob(f"{old}.*"):
-                path.unlink(missing_ok=True)
+                with suppress(OSError):  # another user's, or already gone
+                    path.unlink()
 
     def _path(self, name: str, table: str) -> Path:
         return self._folder / f"{name}.{table}.parquet"
