@@ -20,7 +20,7 @@ from flake_report.parse.reports import read_report
 from flake_report.parse.textual import is_text
 
 from .ingestion import ingest
-from .reporting import show, told, why
+from .reporting import show, site, told, why
 from .understand import read, read_log, signature_table
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ HEAD = 1 << 14
 
 __all__ = [
     "collect",
+    "compared_with",
     "explain",
     "ingest",
     "job_logs",
@@ -54,6 +55,7 @@ __all__ = [
     "recalled",
     "show",
     "signature_table",
+    "site",
     "told",
     "upgrade_store",
     "why",
@@ -142,6 +144,21 @@ def _unexplained(log: JobLog, found: tuple[Cause, ...]) -> tuple[str, ...]:
 def parse(blob: Blob, warn: Warn) -> ReportSummary:
     """What one result file holds, counted."""
     return read_report(blob.name, salvaged(blob, warn), None)
+
+
+def compared_with(report: FlakeReport, baseline: str) -> FlakeReport:
+    """The report with its newest week compared with an earlier export, too; see `collect.baseline` for where that lies.
+
+    What it hands on to the next export holds the weeks of both.
+    """
+    from flake_report.collect.baseline import exported
+    from flake_report.parse.baseline import read_week_table
+    from flake_report.rate.baseline import joined
+    from flake_report.rate.comparisons import compared
+
+    name, data = exported(baseline, "report.json")
+    counts = joined(report.counts, read_week_table(data, name))
+    return replace(report, counts=counts, comparisons=compared(counts))
 
 
 def ownership(tests: Mapping[str, str], codeowners: tuple[str, str] | None, warn: Warn) -> Ownership:

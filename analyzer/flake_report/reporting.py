@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from flake_report.model.report import FlakeReport
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from flake_report.model.config import QueueConfig
     from flake_report.model.machines import PlaceRate
     from flake_report.model.memory import MemoryReport
+    from flake_report.model.quarantine import Decided
     from flake_report.model.query import Query
     from flake_report.model.rate import FlakeRate, Fleet, Variant
     from flake_report.model.story import Stories, ToldAttempt
@@ -71,6 +74,15 @@ def why(
     named = owners(fleet.histories, ownership) if ownership else {}
     rates = (replace(rate, owner=named.get(rate.variant.test, "")) for rate in flake_rates(fleet, budget))
     return _stories(opened, query, fleet, rates, budget)
+
+
+def site(
+    report: FlakeReport, stories: Stories, made_at: datetime, decided: Sequence[Decided] | None = None
+) -> dict[str, bytes]:
+    """The page of a report and what it needs beside it, by name; see `report.site.page`."""
+    from flake_report.report.site import render
+
+    return render(report, stories, made_at, decided)
 
 
 def _report(

@@ -24,7 +24,7 @@ COMMANDS = {
     "show": "Tell which tests flake, and how often.",
     "tune": "Tell which GPU memory setting fits a test.",
     "quarantine": "Write the list of known failures that the recorder excuses.",
-    "export": "Write the report's data files into a folder.",
+    "export": "Write the weekly page and its data files into a folder.",
     "store": "Look at a store itself, and look after it.",
     "demo": "Try it all on a small simulated history.",
     "signatures": "List the failures that are recognised, or check your own.",

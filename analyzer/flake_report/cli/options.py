@@ -118,6 +118,13 @@ class HistoryArguments:
             self.store, self.query, budget=self.budget, queues=self.queues, ownership=owners, engine=self.engine
         )
 
+    def told(self) -> tuple[FlakeReport, Stories]:
+        """The same as `report`, with the evidence behind every verdict."""
+        owners = flow.ownership(self.owners.tests, _codeowners(self.owners.codeowners), warn)
+        return flow.told(
+            self.store, self.query, budget=self.budget, queues=self.queues, ownership=owners, engine=self.engine
+        )
+
     def stories(self) -> Stories:
         """The evidence on the tests of that part; CODEOWNERS as for `report`."""
         owners = flow.ownership(self.owners.tests, _codeowners(self.owners.codeowners), warn)

@@ -42,7 +42,7 @@ def command(
     where = HistoryArguments.from_click(arguments)
     today = datetime.now(UTC).date()
     listed, decided = flow.quarantine(
-        where.store, where.query, where.report(), _old(file), today=today, days=days, renew=renew
+        where.store, where.query, where.report(), read_list(file), today=today, days=days, renew=renew
     )
     if not dry_run:
         path = Path(file)
@@ -55,7 +55,7 @@ def command(
     return 0
 
 
-def _old(file: str) -> tuple[str, bytes] | None:
+def read_list(file: str) -> tuple[str, bytes] | None:
     """Name and bytes of the list as it is; None where there is none yet."""
     try:
         return file, Path(file).read_bytes()

@@ -68,12 +68,12 @@ def _story(story: Story, builds: Sequence[Build], budget: float) -> Iterator[Ren
     yield Text(one_line(str(variant.test)), style="bold", overflow="fold")
     yield _line(Text(one_line(where), style="dim"), 2)
     yield _line(verdict_text(rate), 2)
-    for line in _numbers(rate, budget):
+    for line in numbers(rate, budget):
         yield _line(Text(line), 2)
     if len(rate.segments) > 1:
         yield _line(Text("segments", style="bold"), 2)
         for segment in rate.segments:
-            yield _line(Text(_segment(segment, builds)), 4)
+            yield _line(Text(segment_line(segment, builds)), 4)
     for breakage in rate.breakages:
         yield from _breakage(breakage)
     if rate.trend:
@@ -86,7 +86,7 @@ def _story(story: Story, builds: Sequence[Build], budget: float) -> Iterator[Ren
     yield from _runs(story, builds)
 
 
-def _numbers(rate: FlakeRate, budget: float) -> Iterator[str]:
+def numbers(rate: FlakeRate, budget: float) -> Iterator[str]:
     """The rates in words, each with what it rests on."""
     own, recovery, environment = rate.own, rate.recovery, rate.environment
     if own.n:
@@ -110,7 +110,7 @@ def _numbers(rate: FlakeRate, budget: float) -> Iterator[str]:
         yield f"the environment failed {environment.hits} of {plural(environment.n, 'run')}, {band}"
 
 
-def _segment(segment: Segment, builds: Sequence[Build]) -> str:
+def segment_line(segment: Segment, builds: Sequence[Build]) -> str:
     """`build 12 to build 19: 8 of 8 runs failed on every attempt (breakage); began between build 11 and build 12`."""
     span = " to ".join(dict.fromkeys((builds[segment.first].label, builds[segment.last].label)))
     if segment.breakage:

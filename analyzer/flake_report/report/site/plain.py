@@ -1,0 +1,43 @@
+"""Text from strangers, made fit to be shown: nothing in it may act, hide, or run on without end."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from markupsafe import Markup
+
+LONGEST = 400
+"""Characters of any one text that are shown."""
+
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e007f]"
+)
+"""Control characters, and those that have no shape or turn the direction of what follows."""
+
+_WEB = re.compile(r"https?://[!-~]+")
+
+
+def plain(text: str) -> str:
+    """The text with every unseen character spelt out, and cut with a mark where it is too long."""
+    cut = text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+    return _UNSEEN.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", cut)
+
+
+def shown(value: object) -> object:
+    """What a template prints of a value: markup of our own as it is, text of others plain."""
+    if value is None:
+        return ""
+    return plain(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def web(url: object) -> str:
+    """The address where it is one of the web, else nothing: no other kind is ever linked."""
+    return url if isinstance(url, str) and _WEB.fullmatch(url) else ""
+
+
+def script_json(value: object) -> Markup:
+    """JSON that may stand inside a script element, as data or as code: it holds no character that ends it."""
+    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))  # noqa: S704  # escaped

@@ -1,0 +1,90 @@
+"""The rows of the table of tests: the numbers of the report, and what a reader wants beside them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, cast
+
+from flake_report.model.report import FlakeReport
+from flake_report.model.story import Stories, Story
+from flake_report.report.history import row
+from flake_report.report.links import job_url
+
+from .detail import key
+
+
+@dataclass(frozen=True, slots=True)
+class TestRow:
+    """One variant. `numbers` are those of the report, by their stable names.
+
+    `since` is the first week of the window in which a first attempt failed or the environment struck, `weeks` how many
+    weeks ago that is; `newest` the page of the newest failing job; `said` its message where no signature is known.
+    """
+
+    __test__ = False  # pytest would take the name for a test class
+
+    key: str
+    numbers: Mapping[str, Any]
+    since: str
+    weeks: int
+    newest: str
+    said: str
+    story: Story | None
+
+
+def ranked(report: FlakeReport, stories: Stories) -> list[TestRow]:
+    """All tests, worst first by the lower bound of their rate; of equals those that fail now, then the struck."""
+    told = {story.rate.variant: story for story in stories.stories}
+    weeks = [week.week for week in report.weeks]
+    rows = []
+    for test in report.tests:
+        numbers = cast("Mapping[str, Any]", row(test))
+        failing = [week.week for week in test.trend if week.first_failures or week.victims]
+        since = failing[0] if failing else ""
+        story = told.get(test.variant)
+        newest, said = _newest(report, story) if story else ("", "")
+        age = apart(since, weeks[-1]) if since and weeks else 0
+        rows.append(TestRow(key(test.variant), numbers, since, age, newest, said, story))
+    return sorted(rows, key=lambda one: (-one.numbers["rank_low"], -one.numbers["env_low"], not one.since))
+
+
+def _newest(report: FlakeReport, story: Story) -> tuple[str, str]:
+    """The page of the newest job in which it failed, and what it said there; an own failure before a victim's."""
+    bad = [one for one in story.attempts if one.outcome.bad]
+    own = [one for one in bad if not one.environment]
+    for one in reversed(own or bad):
+        return job_url(report.builds[one.order], one.job) or "", one.message[:MESSAGE]
+    return "", ""
+
+
+MESSAGE = 90
+"""Characters of a message in the table."""
+
+
+def apart(first: str, last: str) -> int:
+    """Weeks between two ISO weeks such as `2026-W48`."""
+    return (_monday(last) - _monday(first)).days // 7
+
+
+def _monday(week: str) -> date:
+    year, _, number = week.partition("-W")
+    return date.fromisocalendar(int(year), int(number), 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One value to filter by, and how many tests have it."""
+
+    value: str
+    count: int
+
+
+def choices(rows: Iterable[TestRow], name: str) -> Sequence[Choice]:
+    """The values of one column, most frequent first; tests without one are no choice."""
+    counted = Counter(one.numbers[name] for one in rows)
+    return [
+        Choice(value, count) for value, count in sorted(counted.items(), key=lambda each: (-each[1], each[0])) if value
+    ]
