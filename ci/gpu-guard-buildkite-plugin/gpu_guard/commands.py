@@ -6,13 +6,15 @@ import argparse
 import json
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Optional
 
 from . import guard, probe
 from .budget import GIB, Card, Want, highest, judge
+from .line import one_line
 from .memory import open_briefly
+from .options import OPTIONS
 from .profiles import ProfileError, load
 
 
@@ -32,9 +34,9 @@ def _parser() -> argparse.ArgumentParser:
     check = commands.add_parser("check", help="wait for memory and print the settings, as the hook does")
     check.add_argument("--profile", metavar="NAME")
     check.add_argument("--profiles-file", metavar="FILE", type=Path, help="a table of your own, in JSON")
-    check.add_argument("--utilization", metavar="SHARE", type=_share)
-    check.add_argument("--min-free", metavar="GIB", type=_positive, help="must be free on each card")
-    check.add_argument("--wait", metavar="SECONDS", type=_seconds, default=0.0)
+    check.add_argument("--utilization", metavar="SHARE", type=_limits("utilization"))
+    check.add_argument("--min-free", metavar="GIB", type=_limits("min-free"), help="must be free on each card")
+    check.add_argument("--wait", metavar="SECONDS", type=_limits("wait"), default=0.0)
     check.add_argument("--on-contention", choices=("refuse", "warn"), default="refuse")
     check.add_argument("--on-no-gpu", choices=("refuse", "pass"), default="refuse")
     check.add_argument("--clean-own-leftovers", action="store_true")
@@ -43,9 +45,9 @@ def _parser() -> argparse.ArgumentParser:
     look.add_argument("--json", action="store_true")
     look.set_defaults(run=_probe)
     budget = commands.add_parser("budget", help="say what a utilization asks of a card, and what would fit")
-    budget.add_argument("--free", metavar="GIB", type=_positive, required=True)
-    budget.add_argument("--total", metavar="GIB", type=_positive, required=True)
-    budget.add_argument("--utilization", metavar="SHARE", type=_share, required=True)
+    budget.add_argument("--free", metavar="GIB", type=_limits("min-free"), required=True)
+    budget.add_argument("--total", metavar="GIB", type=_limits("min-free"), required=True)
+    budget.add_argument("--utilization", metavar="SHARE", type=_limits("utilization"), required=True)
     budget.set_defaults(run=_budget)
     profiles = commands.add_parser("profiles", help="list the profiles, or say what is wrong with a table")
     profiles.add_argument("--profiles-file", metavar="FILE", type=Path)
@@ -82,7 +84,8 @@ def _probe(arguments: argparse.Namespace) -> int:
         reason = "its driver gives no reading" if snapshot is None else meter.source
         _tell(f"no GPU is visible here ({reason})")
         return guard.WRONG
-    _show(json.dumps(snapshot.as_data()) if arguments.json else "\n".join(snapshot.lines()))
+    for line in [json.dumps(snapshot.as_data())] if arguments.json else snapshot.lines():
+        _show(line)
     return 0
 
 
@@ -97,7 +100,8 @@ def _profiles(arguments: argparse.Namespace) -> int:
     try:
         found = load(arguments.profiles_file)
     except ProfileError as error:
-        _tell("\n".join(error.mistakes))
+        for mistake in error.mistakes:
+            _tell(mistake)
         return guard.WRONG
     for name, profile in sorted(found.items()):
         _show(f"{name}: ceiling {profile.ceiling}, floor {profile.floor or profile.ceiling}; {profile.about}")
@@ -105,31 +109,27 @@ def _profiles(arguments: argparse.Namespace) -> int:
 
 
 def _show(line: str) -> None:
-    sys.stdout.write(line + "\n")
+    sys.stdout.write(one_line(line) + "\n")
 
 
 def _tell(line: str) -> None:
     """What is no result goes beside it, at once."""
-    sys.stderr.write(line + "\n")
+    sys.stderr.write(one_line(line) + "\n")
     sys.stderr.flush()
 
 
-def _share(text: str) -> float:
-    value = float(text)
-    if not 0 < value <= 1:
-        raise argparse.ArgumentTypeError(f"a share of the card is above 0 and at most 1, not {text}")
-    return value
+def _limits(name: str) -> Callable[[str], float]:
+    """How a number is read that has the limits of the plugin's option of this name."""
+    (option,) = (option for option in OPTIONS if option.name == name)
 
+    def read(text: str) -> float:
+        try:
+            value: object = float(text)
+        except ValueError:
+            value = text
+        wrong = option.mistake(value)
+        if wrong:
+            raise argparse.ArgumentTypeError(f"{wrong}, not {text}")
+        return float(text)
 
-def _seconds(text: str) -> float:
-    value = float(text)
-    if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"must be seconds, 0 or more, not {text}")
-    return value
-
-
-def _positive(text: str) -> float:
-    value = float(text)
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"must be above 0, not {text}")
-    return value
+    return read

@@ -127,7 +127,7 @@ def from_environment(environ: Mapping[str, str]) -> Options:
         return read(_from_list(environ.get("BUILDKITE_PLUGINS", "")))
     try:
         return read(json.loads(given))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise OptionsError([f"BUILDKITE_PLUGIN_CONFIGURATION is no JSON: {error}"]) from error
 
 
@@ -154,7 +154,7 @@ def plugins(text: str) -> list[tuple[str, Any]]:
     """Name and options of each plugin in BUILDKITE_PLUGINS; empty where that is not what the agent writes."""
     try:
         entries = json.loads(text or "[]")
-    except ValueError:
+    except (ValueError, RecursionError):
         return []
     found: list[tuple[str, Any]] = []
     for entry in entries if isinstance(entries, list) else []:
@@ -179,9 +179,9 @@ def _is(value: object, kind: str) -> bool:
         return isinstance(value, str)
     if kind == "boolean":
         return isinstance(value, bool)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        return False
-    return kind == "number" or float(value).is_integer()
+    if isinstance(value, float):
+        return math.isfinite(value) and (kind == "number" or value.is_integer())
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _shown(value: object) -> str:

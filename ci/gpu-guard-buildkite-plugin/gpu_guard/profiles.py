@@ -64,8 +64,8 @@ def load(file: Optional[Path] = None) -> dict[str, Profile]:
     if file is not None:
         try:
             text = file.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else _unreadable(error)
             raise ProfileError([f"{file}: the profiles cannot be read: {reason}"]) from error
         found.update(read(text, str(file)))
     return found
@@ -186,6 +186,10 @@ def _nearest(name: str, known: list[str]) -> str:
 def _shown(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + "…"
+
+
+def _unreadable(error: ValueError) -> str:
+    return "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else "this is no name of a file"
 
 
 def _listed(known: Mapping[str, object]) -> str:

@@ -98,7 +98,7 @@ def chosen_arguments(
 def _fitting(most: float, profile: Profile, cards: Sequence[Card]) -> float:
     """What fits on each card; `most` where that is less than the test needs: the engine shall say what it lacks."""
     fits = min([most, *(highest(card.free, card.total, len(cards)) for card in cards)])
-    least = max([LEAST, profile.floor or LEAST, *(profile.need_gib * 2**30 / card.total for card in cards)])
+    least = max([LEAST, profile.floor or LEAST, *(profile.need_gib * 2**30 / max(1, card.total) for card in cards)])
     return fits if fits >= least else most
 
 

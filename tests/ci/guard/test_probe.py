@@ -6,13 +6,14 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from gpu_guard.memory import Device, DeviceReading, Holder, Reading
+from gpu_guard.memory import Device, DeviceReading, Holder, Reading, process, query
 from gpu_guard.memory.host import host_memory
 from gpu_guard.memory.query import QueryMeter
-from gpu_guard.memory.smi import SmiUnusableError
+from gpu_guard.memory.smi import SmiUnusableError, parse_row
 from gpu_guard.probe import Snapshot, holders_sentence, take, unlisted
 
 GIB = 2**30
@@ -189,6 +190,62 @@ def test_a_failing_nvidia_smi_is_no_source_and_one_that_fails_later_gives_no_rea
     meter = QueryMeter(smi())
     smi("*query-gpu*) exit 15 ;;")
     assert take(meter) is None
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "0, GPU-a, L4, \u00b22, 0, 22",
+        f"0, GPU-a, L4, 1{'0' * 5000}, 0, 22",
+        f"1{'0' * 5000}, GPU-a, L4, 22, 0, 22",
+        "0, GPU-a, L4, 22, 0, -3",
+        "0, GPU-a, L4, 0, 0, 0",
+        "0, GPU-a, L4, 22, 0, 22, 50",
+        "0, GPU-a, L4, nan, 0, inf",
+    ],
+    ids=["superscript", "huge", "huge index", "negative", "no memory at all", "more reserved than there is", "words"],
+)
+def test_a_row_with_figures_that_no_card_has_is_none(row):
+    assert parse_row(row) is None
+
+
+def test_names_of_processes_may_hold_any_bytes(smi):
+    more = "*never*) ;;\n*apps*) printf 'GPU-bbbb, 7, 3072, /usr/\\377\\376 x\\n' ;;"
+    environ = smi(more)
+    script = Path(environ["PATH"].partition(":")[0], "nvidia-smi")
+    script.write_text(script.read_text().replace("*compute-apps*)", "*not-asked*)"))
+    (_, second) = take(QueryMeter(environ)).reading.devices
+    assert second.holders == (Holder(7, "\ufffd\ufffd x", 3072 * MIB),)
+
+
+def test_an_nvidia_smi_that_hangs_is_a_driver_that_fails_and_not_a_machine_without_a_gpu(smi, monkeypatch):
+    monkeypatch.setattr(query, "PATIENCE", 0.2)
+    environ = smi("*query-gpu*) exec sleep 30 ;;")
+    with pytest.raises(SmiUnusableError, match="nvidia-smi says nothing within") as caught:
+        QueryMeter(environ)
+    assert caught.value.hangs
+    smi()
+    meter = QueryMeter(environ)
+    smi("*query-gpu*) exec sleep 30 ;;")
+    assert take(meter) is None
+
+
+def test_a_title_of_any_text_stays_in_its_line(machine):
+    title = b"evil\n^^^ +++\n\x1b[31m\xff" + b"x" * 1000
+    holder = subprocess.Popen([title, "30"], executable="/bin/sleep")
+    try:
+        machine.fill(f"process {holder.pid} {3 * GIB}")
+        done = machine.guard("probe")
+    finally:
+        holder.kill()
+        holder.wait()
+    assert done.stdout.splitlines()[1:] == [f"  held by pid {holder.pid} evil?^^^ +++??[31m\ufffd{'x' * 81} (3.00 GiB)"]
+
+
+def test_without_the_kernels_files_there_are_no_processes(tmp_path, monkeypatch):
+    monkeypatch.setattr(process, "_PROC", tmp_path / "absent")
+    assert process.every_pid() == []
+    assert process.name_of(os.getpid()) == ""
 
 
 def test_without_the_library_one_nvidia_smi_serves_the_whole_check(smi, bare):

@@ -68,14 +68,35 @@ sourced() {
 @test "without python3 the job goes on, and says that it is unguarded" {
   sourced pre-command
   assert_success
-  assert_line "gpu-guard: this agent has no python3 that runs: the job runs unguarded and unrecorded"
+  assert_line "gpu-guard: python3 did not get through (exit status 127): the job runs unguarded"
 }
 
 @test "a python3 that is only a signpost, as of a version manager, counts as none" {
   python3_does 'echo "pyenv: python3: command not found" >&2; exit 127'
   sourced pre-command
   assert_success
-  assert_line "gpu-guard: this agent has no python3 that runs: the job runs unguarded and unrecorded"
+  assert_line "gpu-guard: python3 did not get through (exit status 127): the job runs unguarded"
+}
+
+@test "a python3 that is broken fails no job" {
+  python3_does 'echo "Fatal Python error: init_fs_encoding" >&2; exit 1'
+  sourced pre-command
+  assert_success
+  assert_line "gpu-guard: python3 did not get through (exit status 1): the job runs unguarded"
+}
+
+@test "a driver that takes Python down with it fails no job" {
+  python3_does 'kill -SEGV $$'
+  sourced pre-command
+  assert_success
+  assert_line "gpu-guard: python3 did not get through (exit status 139): the job runs unguarded"
+}
+
+@test "a guard that is killed for want of memory fails no job" {
+  python3_does 'kill -KILL $$'
+  sourced pre-command
+  assert_success
+  assert_line "gpu-guard: python3 did not get through (exit status 137): the job runs unguarded"
 }
 
 @test "pre-command ends as a signal ended Python: the job was cancelled" {

@@ -201,4 +201,4 @@ def test_an_agent_without_python_says_so_and_runs_the_job(agent, tmp_path) -> No
             (bare / name).symlink_to(found)
     job = agent.run("echo the command runs", HMA, PATH=str(bare))
     assert job.code == 0, job.log
-    assert "gpu-guard: this agent has no python3 that runs: the job runs unguarded and unrecorded" in job.log
+    assert "gpu-guard: python3 did not get through (exit status 127): the job runs unguarded" in job.log

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ci.plugin.conftest import clean_environment
+from ci.plugin.conftest import PLUGIN, clean_environment
 from gpu_guard.hooks import harvest as harvesting
 from gpu_guard.hooks.harvest import harvest
 from gpu_guard.hooks.luggage import pack
@@ -24,10 +24,10 @@ def checkout(tmp_path: Path) -> Path:
     return folder
 
 
-def taken(checkout: Path, tmp_path: Path, since: float = 0.0) -> tuple[list[str], list[str]]:
+def taken(checkout: Path, tmp_path: Path) -> tuple[list[str], list[str]]:
     target = tmp_path / "target"
     target.mkdir(exist_ok=True)
-    return harvest(checkout, target, since)
+    return harvest(checkout, target)
 
 
 def test_pytest_finds_the_packed_recorder_by_itself_and_nothing_else_of_ours(checkout: Path) -> None:
@@ -124,11 +124,21 @@ def test_a_folder_that_the_job_put_a_link_in_place_of_is_not_entered(checkout: P
         taken(checkout, tmp_path)
 
 
-def test_what_an_earlier_job_left_is_not_taken_for_this_ones(checkout: Path, tmp_path: Path) -> None:
-    path = pack(checkout) / "record" / "attempts-old.jsonl"
-    path.write_text("{}\n")
-    os.utime(path, (1000, 1000))
-    assert taken(checkout, tmp_path, since=2000.0) == ([], [])
+def test_a_disk_that_takes_no_more_is_one_sentence(checkout: Path) -> None:
+    """No file may grow beyond two KiB here, so most of the recorder's modules cannot be copied."""
+    script = (
+        "import resource, sys; from pathlib import Path; from gpu_guard.hooks.luggage import pack\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))\n"
+        "try: pack(Path(sys.argv[1]))\n"
+        "except OSError as error: print(error)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", script, checkout], capture_output=True, text=True, check=True,
+        env={**clean_environment(), "PYTHONPATH": str(PLUGIN)},
+    )  # fmt: skip
+    assert done.stdout.startswith("[Errno 27] File too large: ")
+    assert len(done.stdout.splitlines()) == 1
+    assert done.stdout.count("Errno") == 1
 
 
 def test_a_file_beyond_all_measure_is_left_and_said(

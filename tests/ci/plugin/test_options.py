@@ -83,6 +83,19 @@ def test_the_check_refuses_exactly_what_the_schema_refuses(found: dict) -> None:
     assert passed == jsonschema.Draft202012Validator(schema).is_valid(finite)
 
 
+def test_numbers_beyond_all_measure_are_refused_like_others() -> None:
+    assert mistakes({"wait": 10**400}) == [f"wait: must be 0 or more and at most 86400, not 1{'0' * 36}..."]
+    assert mistakes({"utilization": float("nan")}) == ["utilization: must be a number, not NaN"]
+
+
+@pytest.mark.parametrize("depth", [100, 800, 950, 990, 100_000])
+def test_options_nested_beyond_all_measure_are_refused_like_others(depth: int) -> None:
+    given = '{"wait":' + "[" * depth + "]" * depth + "}"
+    with pytest.raises(OptionsError):
+        from_environment({"BUILDKITE_PLUGIN_CONFIGURATION": given})
+    assert len(options.plugins(f"[{given}]")) <= 1
+
+
 @pytest.mark.parametrize("found", ["a text", [1], 3, True], ids=repr)
 def test_options_that_are_no_names_and_values_are_refused(found: object) -> None:
     assert len(mistakes(found)) == 1

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import sys
 
 import pytest
 
-from ci.plugin.conftest import AGENT, GIB, guard
+from ci.plugin.conftest import AGENT, GIB, PLUGIN, commit_all, guard
 
 HMA = guard(profile="nixl-hma")
 TEST = f"echo 'def test_a(): pass' > test_a.py; {sys.executable} -m pytest -q test_a.py"
@@ -74,6 +75,49 @@ def test_a_step_can_do_without_the_note(agent) -> None:
     assert notes(agent) == []
 
 
+def test_a_step_that_records_nothing_uploads_nothing_of_a_job_before(agent) -> None:
+    agent.run(TEST, HMA)
+    agent.api.told.artifacts.clear()
+    job = agent.run("true", guard(profile="nixl-hma", record=False), BUILDKITE_GIT_CLEAN_FLAGS="-n")
+    assert job.code == 0, job.log
+    assert len(list((agent.checkout / ".gpu-guard" / "record").iterdir())) == 2
+    assert agent.api.told.artifacts == {}
+
+
+def test_recordings_with_an_older_date_are_uploaded_all_the_same(agent) -> None:
+    """The clock of a file server may be behind the agent's."""
+    job = agent.run(f"{TEST}; touch -d '1 hour ago' .gpu-guard/record/*", HMA)
+    assert job.code == 0, job.log
+    assert len(agent.api.told.artifacts) == 2
+
+
+def test_a_job_that_removed_its_checkout_ends_as_with_any_plugin_that_has_such_a_hook(agent, tmp_path) -> None:
+    """The agent runs no hook in a folder that is gone: it fails the job, whatever the hook would have done."""
+    idle, alone = tmp_path / "idle-buildkite-plugin", tmp_path / PLUGIN.name
+    (idle / "hooks").mkdir(parents=True)
+    (idle / "plugin.yml").write_text("name: idle\n")
+    (idle / "hooks" / "pre-exit").write_text("#!/bin/bash\ntrue\n")
+    (idle / "hooks" / "pre-exit").chmod(0o755)
+    shutil.copytree(PLUGIN, alone, ignore=shutil.ignore_patterns("__pycache__"))
+    ended = []
+    for folder, options in ((idle, {}), (alone, {"profile": "nixl-hma"})):
+        commit_all(folder)
+        ended.append(agent.run('rm -rf "$PWD"; exit 3', [{f"file://{folder}#main": options}]))
+    assert ended[0].code == ended[1].code, ended[1].log
+    assert "doesn't exist" in ended[0].log
+    assert "doesn't exist" in ended[1].log
+
+
+def test_a_job_that_removed_its_checkout_with_the_vendored_plugin_in_it_ends_as_it_ended(agent) -> None:
+    assert agent.run('rm -rf "$PWD"; exit 3', HMA).code == 3
+
+
+def test_a_job_that_removed_its_recordings_is_told_so_and_ends_as_it_ended(agent) -> None:
+    job = agent.run("rm -rf .gpu-guard; exit 3", HMA)
+    assert job.code == 3, job.log
+    assert "gpu-guard: nothing is uploaded: [Errno 2] No such file or directory" in job.log
+
+
 def test_a_step_can_do_without_recording(agent) -> None:
     job = agent.run(TEST, guard(profile="nixl-hma", record=False))
     assert job.code == 0, job.log
@@ -95,7 +139,7 @@ esac
     job = agent.run(f"{TEST}; {leak(agent, 10.9)}", HMA, BUILDKITE_BIN_PATH=str(agent.programs))
     assert job.code == 0, job.log
     assert "gpu-guard: buildkite-agent artifact upload failed: no route to Buildkite" in job.log
-    assert "gpu-guard: buildkite-agent annotate --style failed: no route to Buildkite" in job.log
+    assert "gpu-guard: buildkite-agent annotate failed: no route to Buildkite" in job.log
 
 
 def test_an_agent_too_old_for_notes_of_jobs_puts_it_on_the_build(agent) -> None:

@@ -4,6 +4,7 @@ Written so that a Python which is too old can read it, and say so. A mistake in 
 the job goes on: without the guard it is the job that it was, and a GPU pool must not stand still for a bug of ours.
 """
 
+import io
 import os
 import sys
 import traceback
@@ -29,6 +30,9 @@ if sys.version_info < (3, 9):
     sys.exit(0)
 
 sys.excepthook = told
+for stream in (sys.stdout, sys.stderr):
+    if isinstance(stream, io.TextIOWrapper):  # it is None where the agent closed it
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # any name can be said in any locale
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
 from gpu_guard.hooks import post, prior  # noqa: E402  # the folder is known only now

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -39,11 +40,12 @@ def set_meta_data(key: str, value: str) -> str:
 
 
 def _call(arguments: Sequence[str], limit: float, text: str = "", cwd: Optional[Path] = None) -> str:
-    name = " ".join(arguments[:2])
+    name = " ".join(itertools.takewhile(lambda word: not word.startswith("--"), arguments[:2]))
     try:
         done = subprocess.run(  # noqa: S603  # the agent's own program, no shell
-            [PROGRAM, *arguments], input=text, cwd=cwd, timeout=limit, capture_output=True, text=True, check=False
-        )
+            [PROGRAM, *arguments], input=text, cwd=cwd, timeout=limit, capture_output=True,
+            encoding="utf-8", errors="replace", check=False,
+        )  # fmt: skip
     except subprocess.TimeoutExpired:
         return f"{PROGRAM} {name} took longer than {limit:.0f} s"
     except OSError as error:

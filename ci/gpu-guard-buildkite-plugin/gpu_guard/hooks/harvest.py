@@ -21,10 +21,9 @@ _OURS = re.compile(r"(attempts-[\w.-]+\.jsonl|junit-[\w.-]+\.xml)")
 _FOLDER_ONLY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def harvest(checkout: Path, target: Path, since: float) -> tuple[list[str], list[str]]:
+def harvest(checkout: Path, target: Path) -> tuple[list[str], list[str]]:
     """Copy the recorder's files into the folder `target`: the names, and a sentence for each file that was left.
 
-    Files last written before `since`, in seconds since the epoch, are an earlier job's and not named at all.
     Raise OSError where the folders are not what the guard made, or `target` does not take the files.
     """
     folders = [os.open(checkout, _FOLDER_ONLY & ~os.O_NOFOLLOW)]
@@ -35,10 +34,10 @@ def harvest(checkout: Path, target: Path, since: float) -> tuple[list[str], list
         left: list[str] = []
         for name in sorted(os.listdir(folders[-1])):  # noqa: PTH208  # an open folder has no path
             if _OURS.fullmatch(name):
-                why = _copy(name, folders[-1], target / name, since)
+                why = _copy(name, folders[-1], target / name)
                 if why is None:
                     taken.append(name)
-                elif why:
+                else:
                     left.append(f"{name} is not uploaded: {why}")
         return taken, left
     finally:
@@ -46,8 +45,8 @@ def harvest(checkout: Path, target: Path, since: float) -> tuple[list[str], list
             os.close(folder)
 
 
-def _copy(name: str, folder: int, target: Path, since: float) -> Optional[str]:
-    """Copy one plain file: None; else why not, empty where that is not worth a word."""
+def _copy(name: str, folder: int, target: Path) -> Optional[str]:
+    """Copy one plain file: None; else why not."""
     try:
         handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
     except OSError as error:
@@ -58,8 +57,6 @@ def _copy(name: str, folder: int, target: Path, since: float) -> Optional[str]:
             return "it is no plain file"
         if facts.st_size > LARGEST:
             return f"it has {facts.st_size / 2**20:.0f} MiB"
-        if facts.st_mtime < since:
-            return ""
         with open(handle, "rb", closefd=False) as source, target.open("wb") as copy:
             shutil.copyfileobj(source, copy)
     finally:

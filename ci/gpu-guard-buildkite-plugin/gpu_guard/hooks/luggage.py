@@ -16,7 +16,7 @@ from pathlib import Path
 
 from gpu_guard import __version__
 
-from .shell import exports
+from .shell import BYTES, exports
 
 FOLDER = ".gpu-guard"
 
@@ -37,7 +37,10 @@ def pack(checkout: Path) -> Path:
     lib = folder / "lib"
     lib.mkdir()
     (folder / ".gitignore").write_text("*\n", encoding="utf-8")  # no job finds its checkout changed
-    shutil.copytree(_PACKAGE, lib / _PACKAGE.name, ignore=shutil.ignore_patterns("__pycache__", "hooks"))
+    try:
+        shutil.copytree(_PACKAGE, lib / _PACKAGE.name, ignore=shutil.ignore_patterns("__pycache__", "hooks"))
+    except shutil.Error as error:  # a row for each file, and the same reason in each
+        raise OSError(error.args[0][0][2]) from error
     for inside in [lib / _PACKAGE.name, *(path for path in (lib / _PACKAGE.name).iterdir() if path.is_dir())]:
         # A container's root writes here too. In folders of our own the agent can delete what root wrote.
         (inside / "__pycache__").mkdir()
@@ -57,4 +60,4 @@ def write_env(folder: Path, variables: Mapping[str, str], lib: str) -> None:
     """The variables as a file for POSIX shells; the container's own PYTHONPATH stays behind ours."""
     others = {name: value for name, value in variables.items() if name != "PYTHONPATH"}
     path = exports({"PYTHONPATH": lib}).rstrip("\n") + '"${PYTHONPATH:+:$PYTHONPATH}"\n'
-    (folder / "env").write_text(exports(others) + path, encoding="utf-8")
+    (folder / "env").write_text(exports(others) + path, encoding="utf-8", errors=BYTES)

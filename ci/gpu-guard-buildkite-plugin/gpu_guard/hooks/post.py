@@ -13,10 +13,12 @@ from gpu_guard import guard, leftovers
 from gpu_guard.probe import Snapshot
 
 from . import courier
+from .deadline import end_after
 from .growth import Growth, compare
 from .harvest import harvest
+from .log import say
 from .note import note
-from .prior import STATE, say
+from .prior import SLACK, STATE
 
 SETTLE = 5.0
 """Seconds for memory to come back: an ended process gives it back within one, a container's a little later."""
@@ -29,14 +31,22 @@ def run(environ: Mapping[str, str]) -> None:
     state = _state(environ.get(STATE, ""))
     if state is None:
         return
+    timer = end_after(SLACK, 0)
+    try:
+        _look(state, environ)
+    finally:
+        timer.cancel()
+
+
+def _look(state: dict[str, Any], environ: Mapping[str, str]) -> None:
     growth, after = _settled(state["before"], environ)
     lost = [device for device in growth if device.lost]
     left = [f"{one.name or 'a process'} (pid {one.pid}) outlives this job" for one in leftovers.of_job(environ)]
     holders = after.holders() if after is not None and lost else []
     for sentence in [device.sentence() for device in growth] + left + holders:
         say(sentence)
-    if courier.present():
-        _upload(Path(state["checkout"]), state["started"])
+    if state["recorded"] and courier.present():
+        _upload(Path(state["checkout"]))
     if lost and state["annotate"] and courier.present():
         _annotate(lost, left, holders, environ)
 
@@ -62,14 +72,12 @@ def _settled(before: Optional[dict[str, Any]], environ: Mapping[str, str]) -> tu
         time.sleep(_AGAIN)
 
 
-def _upload(checkout: Path, started: float) -> None:
+def _upload(checkout: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="gpu-guard-") as scratch:
         target = Path(scratch) / "gpu-guard"
         target.mkdir()
         try:
-            taken, left = harvest(checkout, target, started)
-        except FileNotFoundError:
-            return  # this step records nothing
+            taken, left = harvest(checkout, target)
         except OSError as error:
             say(f"nothing is uploaded: {error}")
             return

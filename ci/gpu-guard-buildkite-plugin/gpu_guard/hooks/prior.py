@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import sys
+import shlex
 import tempfile
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Optional
@@ -14,9 +13,11 @@ from typing import Any, Optional
 from gpu_guard import guard
 from gpu_guard.options import Options, OptionsError, from_environment
 
+from .deadline import end_after
+from .log import refuse, say
 from .luggage import FOLDER, pack, write_env
 from .place import LIST, Place, place
-from .shell import add_to_env_file, exports
+from .shell import BYTES, add_to_env_file, exports
 
 RECORD = "GPU_GUARD_RECORD"
 """The recorder's own switch: a folder. Where the step sets it, the step says where recordings go."""
@@ -31,6 +32,9 @@ IDENTITY = (
 )  # fmt: skip
 """What the recorder writes down of the job: nothing in it is secret."""
 
+SLACK = 180.0
+"""Seconds beyond the wait that a step asks for: by then every program that is asked has answered or was given up."""
+
 _OURS = "GPU_GUARD_"
 
 
@@ -39,8 +43,16 @@ def run(environ: Mapping[str, str], target: str) -> int:
     try:
         options = from_environment(environ)
     except OptionsError as error:
-        _refused("the options of this step are not right", error.mistakes)
+        refuse("the options of this step are not right", error.mistakes)
         return guard.WRONG
+    timer = end_after(options.wait + SLACK, guard.CONTENTION if options.on_contention == "refuse" else 0)
+    try:
+        return _checked(options, environ, target)
+    finally:
+        timer.cancel()
+
+
+def _checked(options: Options, environ: Mapping[str, str], target: str) -> int:
     checkout = Path(environ.get("BUILDKITE_BUILD_CHECKOUT_PATH") or Path.cwd())
     decision = guard.check(
         profile=options.profile,
@@ -55,7 +67,7 @@ def run(environ: Mapping[str, str], target: str) -> int:
         say=say,
     )
     if decision.exit_status:
-        _refused(decision.sentences[0], decision.sentences[1:])
+        refuse(decision.sentences[0], decision.sentences[1:])
         return decision.exit_status
     for sentence in decision.sentences:
         say(sentence)
@@ -67,23 +79,12 @@ def run(environ: Mapping[str, str], target: str) -> int:
     own = [name for name in environ if name in IDENTITY or (name.startswith(_OURS) and name not in (*variables, LIST))]
     variables[LIST] = " ".join([*variables, *own]) or LIST
     try:
-        variables[STATE] = _keep(options, checkout, None if decision.before is None else decision.before.as_data())
-        Path(target).write_text(exports(variables), encoding="utf-8")
+        before = None if decision.before is None else decision.before.as_data()
+        variables[STATE] = _keep(before, checkout, annotate=options.annotate, recorded=RECORD in variables)
+        Path(target).write_text(exports(variables), encoding="utf-8", errors=BYTES)
     except OSError as error:
         say(f"the settings do not reach the command: {error}")
     return 0
-
-
-def say(sentence: str) -> None:
-    """One line of the job's log, at once."""
-    sys.stdout.write(f"gpu-guard: {sentence}\n")
-    sys.stdout.flush()
-
-
-def _refused(verdict: str, reasons: tuple[str, ...] | list[str]) -> None:
-    sys.stdout.write("^^^ +++\n")  # the log opens here by itself
-    for sentence in (verdict, *reasons):
-        say(sentence)
 
 
 def _recording(environ: Mapping[str, str], checkout: Path, where: Place, settings: Mapping[str, str]) -> dict[str, str]:
@@ -121,14 +122,14 @@ def _hand_over(environ: Mapping[str, str], where: Place, variables: Mapping[str,
     words = f"the {where.plugin} plugin does not hand {', '.join(lacking)} to the container: "
     words += "name them under its `environment`"
     if RECORD in variables:
-        shell = f"{where.checkout}/{FOLDER}/env"
+        shell = shlex.quote(f"{where.checkout}/{FOLDER}/env")
         words += f", or begin the command with `[ ! -f {shell} ] || . {shell};`"
     say(words)
 
 
-def _keep(options: Options, checkout: Path, before: Optional[dict[str, Any]]) -> str:
+def _keep(before: Optional[dict[str, Any]], checkout: Path, *, annotate: bool, recorded: bool) -> str:
     """A file for the last hook, outside the checkout: what lies there the job may change."""
-    state = {"before": before, "started": time.time(), "annotate": options.annotate, "checkout": str(checkout)}
+    state = {"before": before, "annotate": annotate, "recorded": recorded, "checkout": str(checkout)}
     handle, path = tempfile.mkstemp(prefix="gpu-guard-", suffix=".json")
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         json.dump(state, file)

@@ -8,6 +8,9 @@ import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+BYTES = "surrogateescape"
+"""How texts of the environment are written: what is not UTF-8 comes out as the bytes that it was."""
+
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 

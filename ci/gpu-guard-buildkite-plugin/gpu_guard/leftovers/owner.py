@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -12,7 +13,8 @@ JOB = "BUILDKITE_JOB_ID"
 AGENT = "BUILDKITE_AGENT_ID"
 AGENT_NAME = "BUILDKITE_AGENT_NAME"
 AGENT_PID = "BUILDKITE_AGENT_PID"
-_BOOTSTRAP = "bootstrap"
+_PID = re.compile(r"[0-9]{1,9}")
+_BOOTSTRAPS = ("bootstrap", "kubernetes-bootstrap")
 """The agent starts each job as a process of its own, `buildkite-agent bootstrap`, that lives as long as the job."""
 
 
@@ -112,7 +114,7 @@ def own_tree(ours: Job) -> set[int]:
 def _agent_is_gone(job: Job, running: list[Owned]) -> bool:
     here = process.namespace_of(os.getpid())
     mine = [one for one in running if one.job == job]
-    if not job.agent_pid.isdigit() or not here or any(process.namespace_of(one.pid) != here for one in mine):
+    if not _PID.fullmatch(job.agent_pid) or not here or any(process.namespace_of(one.pid) != here for one in mine):
         return False  # the number counts elsewhere, or is not known
     agent = process.started(int(job.agent_pid))
     return agent == 0 or (bool(mine) and all(agent > one.started for one in mine))
@@ -120,4 +122,4 @@ def _agent_is_gone(job: Job, running: list[Owned]) -> bool:
 
 def _is_bootstrap(pid: int) -> bool:
     words = process.arguments_of(pid)
-    return len(words) > 1 and "buildkite-agent" in words[0] and words[1] == _BOOTSTRAP
+    return len(words) > 1 and "buildkite-agent" in words[0] and words[1] in _BOOTSTRAPS

@@ -70,7 +70,7 @@ class AmdMeter:
         found = []
         for folder in sorted(self._processes.iterdir()):
             size = _number(folder / f"vram_{card.gpu_id}")
-            if size and folder.name.isdigit():
+            if size and folder.name.isdecimal():
                 found.append(Holder(int(folder.name), process.name_of(int(folder.name)), size))
         return tuple(found)
 
@@ -105,12 +105,12 @@ def _name(folder: Path) -> str:
 
 def _properties(file: Path) -> dict[str, str]:
     lines = (line.split() for line in _text(file).splitlines())
-    return {fields[0]: fields[1] for fields in lines if len(fields) == 2 and fields[1].isdigit()}
+    return {fields[0]: fields[1] for fields in lines if len(fields) == 2 and fields[1].isdecimal()}
 
 
 def _number(file: Path) -> int | None:
     text = _text(file)
-    return int(text) if text.isdigit() else None
+    return int(text) if text.isdecimal() else None
 
 
 def _hex(file: Path) -> int:

@@ -22,7 +22,7 @@ def host_memory(file: Path = MEMINFO) -> Optional[HostMemory]:
     except OSError:
         return None
     fields = [line.split() for line in lines]
-    sizes = {field[0]: int(field[1]) * 1024 for field in fields if len(field) == 3 and field[1].isdigit()}
+    sizes = {field[0]: int(field[1]) * 1024 for field in fields if len(field) == 3 and field[1].isdecimal()}
     if "MemTotal:" not in sizes or "MemAvailable:" not in sizes:
         return None
     return HostMemory(sizes["MemTotal:"], sizes["MemAvailable:"])

@@ -92,6 +92,7 @@ def _first(environ: Mapping[str, str], sysfs: Path, smi: Callable[[Mapping[str, 
         return smi(environ)
     except SmiUnusableError as error:
         tried.append(str(error))
+        broken = broken or error.hangs
     amd = AmdMeter(environ, sysfs)
     if amd.seen:
         return amd

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 _PROC = Path("/proc")
+_MOST_NAME = 100  # characters: a title can be as long as a command line
 _MOST_ANCESTORS = 64  # a chain of parents longer than this is a loop made by reused numbers
 
 
@@ -14,7 +15,7 @@ def name_of(pid: int) -> str:
     line = _read(pid, "cmdline").split(b"\0", 1)[0].decode(errors="replace").strip()
     if line.startswith("/"):
         line = line.rpartition("/")[2]
-    return line or _read(pid, "comm").decode(errors="replace").strip()
+    return line[:_MOST_NAME] or _read(pid, "comm").decode(errors="replace").strip()
 
 
 def parent_of(pid: int) -> int:
@@ -74,8 +75,11 @@ def is_mine(pid: int) -> bool:
 
 
 def every_pid() -> list[int]:
-    """Each process that is seen from here."""
-    return sorted(int(folder.name) for folder in _PROC.iterdir() if folder.name.isdigit())
+    """Each process that is seen from here; none where the kernel's files are not there."""
+    try:
+        return sorted(int(folder.name) for folder in _PROC.iterdir() if folder.name.isdecimal())
+    except OSError:
+        return []
 
 
 def ancestors(pid: int) -> list[int]:

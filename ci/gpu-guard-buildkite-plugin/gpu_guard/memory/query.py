@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 
 from .reading import Device, Reading
-from .smi import FORMAT, PATIENCE, QUERIES, Row, SmiUnusableError, find_program, list_holders, parse_row
+from .smi import FORMAT, PATIENCE, QUERIES, SILENT, Row, SmiUnusableError, find_program, list_holders, parse_row
 from .visible import Candidate, nvidia_visible, order_is_unsure
 
 
@@ -34,7 +34,10 @@ class QueryMeter:
         """Every visible device now, with its processes; None where nvidia-smi fails, or shows fewer than before."""
         del careful
         at = time.time()
-        rows = self._rows()
+        try:
+            rows = self._rows()
+        except SmiUnusableError:
+            return None
         if not rows.keys() >= set(self._visible):
             return None
         listed = list_holders(self._program)
@@ -54,14 +57,16 @@ class QueryMeter:
         """Nothing is held open."""
 
     def _rows(self) -> dict[Candidate, Row]:
-        """What it prints; of the older query where the newer is refused."""
+        """What it prints; of the older query where the newer is refused. Raise SmiUnusableError where it hangs."""
         for query in QUERIES:
             try:
                 asked = subprocess.run(  # noqa: S603  # the program found on PATH, fixed arguments
                     [self._program, f"--query-gpu={query}", FORMAT],
                     capture_output=True, text=True, errors="replace", timeout=PATIENCE, check=False,
                 )  # fmt: skip
-            except (OSError, subprocess.SubprocessError):
+            except subprocess.TimeoutExpired as error:
+                raise SmiUnusableError(SILENT, hangs=True) from error
+            except OSError:
                 return {}
             rows = [row for row in map(parse_row, asked.stdout.splitlines()) if row is not None]
             if rows:

@@ -6,6 +6,7 @@ A start costs 25 ms or more, far too much for each test; a line that is at most 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import threading
@@ -20,16 +21,24 @@ from .visible import Candidate, nvidia_visible, order_is_unsure
 INTERVAL = 0.2
 """Seconds between two lines of one device."""
 
-PATIENCE = 10.0  # seconds for the first line: a driver that has to wake up takes a few
+PATIENCE = 10.0
+"""Seconds for the first line: a driver that has to wake up takes a few."""
+
+SILENT = f"nvidia-smi says nothing within {PATIENCE:.0f} s"
 _KEPT = 3000  # rows of a device, ten minutes: the beginning of a test is looked up at its end
 _MIB = 2**20
+_NUMBER = re.compile(r"[0-9]{1,9}")  # of MiB that is a PiB: more is no figure of a card
 FORMAT = "--format=csv,noheader,nounits"
 _FIELDS = "index,uuid,name,memory.total,memory.used,memory.free"
 QUERIES = (f"{_FIELDS},memory.reserved", _FIELDS)  # older drivers know no `memory.reserved` and refuse the query
 
 
 class SmiUnusableError(Exception):
-    """There is no nvidia-smi here, or it shows no device."""
+    """There is no nvidia-smi here, or it shows no device; `hangs` tells of one that is there and says nothing."""
+
+    def __init__(self, words: str, *, hangs: bool = False) -> None:
+        super().__init__(words)
+        self.hangs = hangs
 
 
 class Row(NamedTuple):
@@ -96,7 +105,8 @@ class _Feed:
     def __init__(self, program: str, query: str) -> None:
         self._process = subprocess.Popen(  # noqa: S603  # the program found on PATH, fixed arguments
             [program, f"--query-gpu={query}", FORMAT, f"--loop-ms={INTERVAL * 1000:.0f}"],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            text=True, errors="replace",
         )  # fmt: skip
         self._rows: dict[int, deque[tuple[float, Row]]] = {}
         self._news = threading.Condition()
@@ -164,7 +174,7 @@ def _first_working(program: str) -> _Feed:
         refused = not feed.alive  # one that hangs would hang again
         feed.close()
         if not refused:
-            break
+            raise SmiUnusableError(SILENT, hangs=True)
     raise SmiUnusableError("nvidia-smi shows no device")
 
 
@@ -173,16 +183,17 @@ def list_holders(program: str) -> dict[str, list[Holder]] | None:
     try:
         asked = subprocess.run(  # noqa: S603  # the program found on PATH, fixed arguments
             [program, "--query-compute-apps=gpu_uuid,pid,used_memory,process_name", FORMAT],
-            capture_output=True, text=True, timeout=PATIENCE, check=True,
+            capture_output=True, text=True, errors="replace", timeout=PATIENCE, check=True,
         )  # fmt: skip
     except (OSError, subprocess.SubprocessError):
         return None
     found: dict[str, list[Holder]] = {}
     for line in asked.stdout.splitlines():
         uuid, pid, size, name = (field.strip() for field in (line + ",,,").split(",", 3))
-        if pid.isdigit():
+        if _NUMBER.fullmatch(pid):
             name = name.rstrip(",").rpartition("/")[2]
-            found.setdefault(uuid, []).append(Holder(int(pid), name, int(size) * _MIB if size.isdigit() else None))
+            held = int(size) * _MIB if _NUMBER.fullmatch(size) else None
+            found.setdefault(uuid, []).append(Holder(int(pid), name, held))
     return found
 
 
@@ -193,8 +204,10 @@ def parse_row(line: str) -> Row | None:
     """
     fields = [field.strip() for field in line.split(",")]
     figures = fields[3:]
-    if len(figures) not in (3, 4) or not fields[0].isdigit() or not all(figure.isdigit() for figure in figures):
+    if len(figures) not in (3, 4) or not all(map(_NUMBER.fullmatch, (fields[0], *figures))):
         return None
     total, used, free, *reserved = (int(figure) * _MIB for figure in figures)
     total -= sum(reserved)
+    if total <= 0:
+        return None
     return Row(Candidate(int(fields[0]), fields[1], name=fields[2]), fields[2], DeviceReading(free, total, used, None))

@@ -116,7 +116,8 @@ def _rocm_chosen(candidates: Sequence[Candidate], text: str) -> list[Candidate]:
 
 def _by_number(candidates: Sequence[Candidate], entry: str) -> Candidate | None:
     digits = re.match(r"\+?([0-9]+)", entry)
-    usable = [item for item in candidates if digits and item.index == int(digits[1]) and (item.whole or item.slice_of)]
+    number = (digits[1].lstrip("0") or "0") if digits else ""  # as text: it may be longer than Python turns into one
+    usable = [item for item in candidates if str(item.index) == number and (item.whole or item.slice_of)]
     return usable[0] if usable else None
 
 
