@@ -152,6 +152,47 @@ def test_a_kept_entry_learns_the_further_ways_in_which_its_test_flakes():
     assert listed.entries == (entry(owner="@me", fingerprints=("known", "new")),)
 
 
+WIDE = [
+    pytest.param({"test": "v1.x::t*"}, id="a pattern"),
+    pytest.param({"test": "tests/v1/x.py::t"}, id="a node id"),
+    pytest.param({"step": "", "queue": ""}, id="every step and queue"),
+]
+
+
+@pytest.mark.parametrize("wide", WIDE)
+def test_what_a_person_listed_in_other_words_is_not_listed_twice(wide):
+    old = Quarantine((entry(**wide),))
+    listed, decided = made(old, "..M.F", rate())
+    assert (listed, decided) == (old, [(Fate.KEPT, "")])
+
+
+@pytest.mark.parametrize("wide", WIDE)
+def test_what_a_person_listed_in_other_words_does_not_come_back_by_itself_either(wide):
+    old = Quarantine((entry(**wide, expires=date(2026, 11, 29)),))
+    listed, decided = made(old, "..M.F", rate())
+    assert decided == [(Fate.EXPIRED, "on 2026-11-29"), (Fate.HELD_BACK, "it ran out on 2026-11-29")]
+    assert (listed.entries, listed.lapsed) == ((), old.entries)
+    renewed, _ = made(listed, "..M.F", rate(), renew=True)
+    assert ([one.test for one in renewed.entries], renewed.lapsed) == (["v1.x::t"], ())
+
+
+@pytest.mark.parametrize("wide", WIDE)
+def test_an_entry_for_many_learns_nothing_of_one_whose_new_way_gets_an_entry_of_its_own(wide):
+    old = Quarantine((entry(**wide),))
+    listed, decided = made(old, "MF.GG", rate())
+    assert [fate for fate, _ in decided] == [Fate.KEPT, Fate.ADDED]
+    assert [(one.test, one.fingerprints) for one in listed.entries] == [
+        (entry(**wide).test, ("known",)),
+        ("v1.x::t", ("new",)),
+    ]
+
+
+def test_what_a_person_lists_again_has_not_lapsed():
+    listed, decided = made(Quarantine((entry(),), (entry(expires=date(2026, 11, 1)),)), "..M.F", rate())
+    assert decided == [(Fate.KEPT, "")]
+    assert listed == Quarantine((entry(),))
+
+
 def test_sessions_of_one_test_share_an_entry():
     other = Variant(VARIANT.test, "unit", "l4", "pytest -k other")
     listed, _ = update(Quarantine(), [history("M.F"), history("G.G", other)], [rate(), rate(variant=other)], terms())

@@ -60,10 +60,11 @@ def update(
         if one.fate is Fate.KEPT:
             decided[at] = replace(one, entry=_joined(one.entry, found))
     kept = [one.entry for one in decided if one.fate is Fate.KEPT]
-    decided += [_admitted(entry, lapsed, terms) for entry in found if not any(_same(entry, known) for known in kept)]
-    admitted = [one.entry for one in decided if one.fate is Fate.ADDED]
-    lapsed = [entry for entry in lapsed if not any(_same(entry, new) for new in admitted)]
-    return Quarantine((*kept, *admitted), tuple(lapsed)), tuple(decided)
+    fresh = [entry for entry in (_uncovered(entry, kept) for entry in found) if entry.fingerprints]
+    decided += [_admitted(entry, lapsed, terms) for entry in fresh]
+    listed = (*kept, *(one.entry for one in decided if one.fate is Fate.ADDED))
+    lapsed = [entry for entry in lapsed if not any(_speaks_of(entry, new) for new in listed)]
+    return Quarantine(listed, tuple(lapsed)), tuple(decided)
 
 
 def healed(entry: Entry, histories: Iterable[History]) -> str:
@@ -138,16 +139,31 @@ def _entry(rate: FlakeRate, history: History, terms: Terms) -> Entry | None:
     )
 
 
-def _same(one: Entry, other: Entry) -> bool:
-    """Whether two entries speak of one failure: the same test and place, and a fingerprint in common."""
-    shared = set(one.fingerprints) & set(other.fingerprints)
-    return bool(shared) and (one.test, one.step, one.queue) == (other.test, other.step, other.queue)
+def _speaks_of(entry: Entry, found: Entry) -> bool:
+    """Whether an entry, which a person may have written with patterns, means the failure of a found one."""
+    shared = set(entry.fingerprints) & set(found.fingerprints)
+    return bool(shared) and entry.holds_for(found.test, found.step, found.queue)
 
 
 def _joined(entry: Entry, found: Iterable[Entry]) -> Entry:
-    """A kept entry with the further fingerprints that its test is now known to flake with."""
-    more = [print_ for new in found if _same(entry, new) for print_ in new.fingerprints]
-    return _with_prints(entry, more)
+    """A kept entry with the further fingerprints that its test is now known to flake with.
+
+    One that holds for more than a single test in a single place learns nothing: what is new in one would excuse all.
+    """
+    place = (entry.test, entry.step, entry.queue)
+    alike = [new for new in found if (new.test, new.step, new.queue) == place and _speaks_of(entry, new)]
+    return _with_prints(entry, [print_ for new in alike for print_ in new.fingerprints])
+
+
+def _uncovered(found: Entry, kept: Iterable[Entry]) -> Entry:
+    """A found entry with the fingerprints alone that no kept one covers already."""
+    known = {
+        print_
+        for entry in kept
+        if entry.holds_for(found.test, found.step, found.queue)
+        for print_ in entry.fingerprints
+    }
+    return replace(found, fingerprints=tuple(print_ for print_ in found.fingerprints if print_ not in known))
 
 
 def _with_prints(entry: Entry, more: Iterable[str]) -> Entry:
@@ -155,7 +171,7 @@ def _with_prints(entry: Entry, more: Iterable[str]) -> Entry:
 
 
 def _admitted(entry: Entry, lapsed: Iterable[Entry], terms: Terms) -> Decided:
-    before = next((old for old in lapsed if _same(entry, old)), None)
+    before = next((old for old in lapsed if _speaks_of(old, entry)), None)
     if before is None or terms.renew:
         return Decided(entry, Fate.ADDED)
     return Decided(entry, Fate.HELD_BACK, f"it ran out on {before.expires}")
