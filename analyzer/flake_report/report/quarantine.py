@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 
 from rich.console import RenderableType
-from rich.padding import Padding
+from rich.table import Table
 from rich.text import Text
 
 from flake_report.model.quarantine import SCHEMA, Decided, Entry, Fate, Quarantine
@@ -53,10 +53,11 @@ def to_json(file: str, decided: Sequence[Decided]) -> dict[str, object]:
 
 def to_text(file: str, decided: Sequence[Decided], today: date) -> Iterator[RenderableType]:
     """Renderables for a terminal: each entry with its fate, then where the list was written."""
+    again = {_place(one.entry) for one in decided if one.fate is Fate.ADDED}
     for fate in ORDER:
         for one in decided:
             if one.fate is fate:
-                yield from _told(one, today)
+                yield _told(one, today, again=_place(one.entry) in again)
     counted = Counter(one.fate for one in decided)
     told = [f"{counted[fate]:,} {fate.value}" for fate in ORDER if counted[fate]]
     kept = counted[Fate.ADDED] + counted[Fate.KEPT]
@@ -64,19 +65,28 @@ def to_text(file: str, decided: Sequence[Decided], today: date) -> Iterator[Rend
     yield Text(" · ".join([excused, *told]), style="dim", overflow="fold")
 
 
-def _told(one: Decided, today: date) -> Iterator[RenderableType]:
+def _place(entry: Entry) -> tuple[str, str, str]:
+    return entry.test, entry.step, entry.queue
+
+
+def _told(one: Decided, today: date, *, again: bool) -> Table:
     entry = one.entry
-    yield Text.assemble(
-        (f"{one.fate.value:<10}", STYLES.get(one.fate, "")), (one_line(entry.test), "bold"), overflow="fold"
-    )
     where = " · ".join(part for part in (entry.step, entry.queue, entry.owner) if part)
     left = (entry.expires - today).days
     until = f"until {entry.expires}" + (f", {plural(left, 'day')} left" if left >= 0 else "")
+    ran_out = "it is listed anew" if again else "it fails builds again; --renew lists it anew if it still flakes"
     lines = {
         Fate.ADDED: [where, entry.reason, entry.evidence, until],
         Fate.KEPT: [where, until],
         Fate.HEALED: [where, one.why],
-        Fate.EXPIRED: [where, f"{one.why}: it fails builds again; --renew lists it anew if it still flakes"],
+        Fate.EXPIRED: [where, f"{one.why}: {ran_out}"],
         Fate.HELD_BACK: [where, f"still flaky, and {one.why}: --renew lists it anew"],
     }[one.fate]
-    yield from (Padding(Text(one_line(line), style="dim"), (0, 0, 0, 10)) for line in lines if line)
+    told = Table.grid(padding=(0, 1))
+    told.add_column(width=9)
+    told.add_column(overflow="fold")
+    told.add_row(Text(one.fate.value, style=STYLES.get(one.fate, "")), Text(one_line(entry.test), style="bold"))
+    for line in lines:
+        if line:
+            told.add_row("", Text(one_line(line), style="dim"))
+    return told

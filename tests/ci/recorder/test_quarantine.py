@@ -107,10 +107,23 @@ def test_an_expired_entry_is_named_and_not_applied(runner):
     assert "quarantine expired on 2020-01-31, no longer applied: test_it.py::test_known* (allocator race)" in run.output
 
 
+def test_what_expired_for_other_jobs_is_their_news(tmp_path):
+    environ = {"BUILDKITE_STEP_KEY": "kv", "BUILDKITE_AGENT_META_DATA_QUEUE": "l4"}
+    assert read(tmp_path, environ, step="other", expires="2020-01-31").notes == []
+    assert read(tmp_path, environ, step="kv", expires="2020-01-31", reason="").notes == [
+        "expired on 2020-01-31, no longer applied: test_it.py::test_known*"
+    ]
+
+
 @pytest.mark.parametrize(
     ("file", "why"),
-    [(None, "No such file"), ("{", "Expecting property name"), ('{"schema": "x"}', "not a flake-quarantine/1 file")],
-    ids=["absent", "damaged", "another format"],
+    [
+        (None, "No such file"),
+        ("{", "Expecting property name"),
+        ("[" * 100_000, "recursion"),
+        ('{"schema": "x"}', "not a flake-quarantine/1 file"),
+    ],
+    ids=["absent", "damaged", "nested without end", "another format"],
 )
 def test_a_file_that_cannot_be_used_is_said_and_excuses_nothing(file, why, runner):
     runner.write({"known.json": file} if file is not None else {})
@@ -123,8 +136,8 @@ def test_a_file_that_cannot_be_used_is_said_and_excuses_nothing(file, why, runne
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"expires": "soon"}, {"expires": None}, {"test": ""}, {"fingerprints": "abc"}],
-    ids=["no date", "no expiry", "no test", "no list"],
+    [{"expires": "soon"}, {"expires": "2999-13-01"}, {"expires": None}, {"test": ""}, {"fingerprints": "abc"}],
+    ids=["no date", "no day of any year", "no expiry", "no test", "no list"],
 )
 def test_an_entry_that_could_excuse_too_much_is_refused(wrong, tmp_path):
     (tmp_path / "known.json").write_text(
@@ -207,5 +220,5 @@ def test_an_entry_holds_for_its_step_and_queue(environ, covered, tmp_path):
     quarantine = read(tmp_path, environ, step="kv", queue="l4")
     assert quarantine.covers("test_it.py::test_known", KNOWN) is covered
     assert quarantine.notes == (
-        [] if environ else ["not applied: 1 entries for a step or queue, and this job does not say its own"]
+        [] if environ else ["not applied: 1 entry for a step or queue, and this job does not say its own"]
     )

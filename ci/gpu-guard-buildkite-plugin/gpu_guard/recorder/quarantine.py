@@ -51,14 +51,17 @@ class Quarantine:
         self._entries: list[tuple[re.Pattern[str], Entry]] = []
         unknown = 0
         for entry in entries:
-            if entry.expires[:10] < today.isoformat():
-                self.notes.append(f"expired on {entry.expires}, no longer applied: {entry.test} ({entry.reason})")
-            elif entry.step in ("", step) and entry.queue in ("", queue):
-                self._entries.append((_pattern(entry.test), entry))
+            if entry.step in ("", step) and entry.queue in ("", queue):
+                if entry.expires[:10] >= today.isoformat():
+                    self._entries.append((_pattern(entry.test), entry))
+                else:
+                    why = f" ({entry.reason})" if entry.reason else ""
+                    self.notes.append(f"expired on {entry.expires}, no longer applied: {entry.test}{why}")
             elif (entry.step and not step) or (entry.queue and not queue):
                 unknown += 1
         if unknown:
-            self.notes.append(f"not applied: {unknown} entries for a step or queue, and this job does not say its own")
+            entries_ = "1 entry" if unknown == 1 else f"{unknown} entries"
+            self.notes.append(f"not applied: {entries_} for a step or queue, and this job does not say its own")
 
     def entry(self, nodeid: str, fingerprint: str) -> Entry | None:
         """The entry that covers this failure of this test; None for a failure without a fingerprint."""
@@ -77,7 +80,7 @@ def read_quarantine(file: Path, environ: Mapping[str, str], today: date) -> Quar
     """The file's entries for this job; raise QuarantineError where it cannot be read or is no such file."""
     try:
         data = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise QuarantineError(f"{file}: {error}") from error
     if not isinstance(data, dict) or data.get("schema") != SCHEMA or not isinstance(data.get("entries"), list):
         raise QuarantineError(f"{file}: not a {SCHEMA} file")
@@ -99,7 +102,7 @@ def _entry(file: Path, place: int, item: Any) -> Entry:
     texts = {name: item.get(name) if isinstance(item, dict) else None for name in ("test", "expires")}
     prints: Any = item.get("fingerprints", []) if isinstance(item, dict) else None
     whole = isinstance(prints, list) and all(isinstance(text, str) and text for text in texts.values())
-    if not whole or not re.match(r"\d{4}-\d\d-\d\d", str(texts["expires"])):
+    if not whole or not _is_day(str(texts["expires"])[:10]):
         raise QuarantineError(
             f"{file}: entry {place} needs a test, a list of fingerprints and an expiry date such as 2026-12-31"
         )
@@ -110,6 +113,13 @@ def _entry(file: Path, place: int, item: Any) -> Entry:
         fingerprints=frozenset(str(known) for known in prints if known),
         **others,
     )
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
 
 
 def _name(nodeid: str) -> str:
