@@ -46,7 +46,7 @@ def to_text(rates: Sequence[PlaceRate], *, everything: bool) -> Iterator[Rendera
     machines = [rate for rate in rates if rate.kind is PlaceKind.MACHINE]
     if not machines:
         return
-    bad = [rate for rate in machines if rate.p_value is not None and rate.p_value <= SURE]
+    bad = worse(rates)
     if bad:
         yield Text(f"{plural(len(bad), 'machine')} of {len(machines):,} worse than the others", style="bold")
     elif len(machines) > 1:
@@ -61,6 +61,16 @@ def to_text(rates: Sequence[PlaceRate], *, everything: bool) -> Iterator[Rendera
                 yield Padding(Text(f"… {len(places) - SHOWN:,} more; see the JSON", style="dim"), _INDENT)
     if bad or everything or len(machines) > 1:
         yield Text()
+
+
+def worse(rates: Sequence[PlaceRate]) -> list[PlaceRate]:
+    """The machines that are worse than the others beyond chance."""
+    return [rate for rate in rates if rate.p_value is not None and rate.p_value <= SURE]
+
+
+def counts_line(rate: PlaceRate) -> str:
+    """In how much trouble a place was, of which kinds, and what else was tried elsewhere."""
+    return f"{_counts(rate)}{_elsewhere(rate)}"
 
 
 def _bad_line(rate: PlaceRate, machines: int) -> Text:

@@ -70,7 +70,7 @@ def fitted(head: str, sections: Iterable[tuple[str, Sequence[str]]], tail: str, 
             shown.append(item)
         room = max(room, 0)
         left = len(items) - len(shown)
-        pages.append("\n".join([heading, "", *shown, *([f"- … {left:,} more"] if left else []), ""]))
+        pages.append("\n".join([heading, *shown, *([f"- … {left:,} more"] if left else []), ""]))
     return "\n".join([*pages, tail]).strip() + "\n"
 
 

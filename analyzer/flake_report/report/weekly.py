@@ -68,8 +68,7 @@ def to_text(found: Comparisons, *, everything: bool) -> Iterator[RenderableType]
         return
     most = None if everything else SHOWN
     counts = ((found.worse, "worse"), (found.better, "better"), (found.new, "new"), (found.vanished, "vanished"))
-    told = " · ".join(f"{len(those):,} {word}" for those, word in counts)
-    yield Text(f"{found.week} against {plural(found.before, 'week')} before: {told}", style="bold")
+    yield Text(headline(found), style="bold")
     for changes, word, style in ((found.worse, "worse", "bold red"), (found.better, "better", "green")):
         for change in changes[:most]:
             yield Padding(_change_line(change, word, style), _INDENT)
@@ -81,6 +80,13 @@ def to_text(found: Comparisons, *, everything: bool) -> Iterator[RenderableType]
         yield Padding(Text(f"… {hidden:,} more; --all shows them", style="dim"), _INDENT)
     yield from (Padding(Text(line, style="dim"), _INDENT) for line in notes(found))
     yield Text()
+
+
+def headline(found: Comparisons) -> str:
+    """`2026-W48 against 5 weeks before: 1 worse · 0 better · 2 new · 0 vanished`."""
+    counts = ((found.worse, "worse"), (found.better, "better"), (found.new, "new"), (found.vanished, "vanished"))
+    told = " · ".join(f"{len(those):,} {word}" for those, word in counts)
+    return f"{found.week} against {plural(found.before, 'week')} before: {told}"
 
 
 def notes(found: Comparisons) -> Iterator[str]:
@@ -98,11 +104,12 @@ def notes(found: Comparisons) -> Iterator[str]:
 def _change_line(change: Change, word: str, style: str) -> Text:
     pooled = f" ({plural(change.variants, 'variant')})" if change.variants > 1 else ""
     line = Text(f"{word:<9}", style=style, overflow="fold")
-    line.append(f"{_rate(change.now)}, was {_rate(change.before)}  ", style="not bold default")
+    line.append(f"{rate_words(change.now)}, was {rate_words(change.before)}  ", style="not bold default")
     return line.append(f"{_where(change.variant)}{pooled}", style="not bold default")
 
 
-def _rate(rate: Interval) -> str:
+def rate_words(rate: Interval) -> str:
+    """`7.1 % (12/170)`."""
     return f"{rate.rate * 100:.1f} % ({rate.hits:,}/{rate.n:,})"
 
 

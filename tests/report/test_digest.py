@@ -1,0 +1,77 @@
+"""A history as Markdown."""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import replace
+
+from markdown_it import MarkdownIt
+
+from flake_report.model.comparison import Change, Comparisons
+from flake_report.model.known import FailureWay
+from flake_report.model.rate import Interval
+from flake_report.model.report import FlakeReport
+from flake_report.report.digest import LIMIT, to_markdown
+
+
+def page(report: FlakeReport, **options: object) -> str:
+    return html.unescape(re.sub(r"</?code>", "`", to_markdown(report, **options)))
+
+
+def test_each_test_that_failed_has_a_row_with_its_numbers_and_its_last_failure(report: FlakeReport) -> None:
+    flaky = report.tests[0]
+    build = flaky.breakages[0].last
+    ways = {flaky.variant: (FailureWay("aa", 3, flake=True, first=build, last=build, job="job-1"),)}
+    rows = [line for line in page(replace(report, ways=ways)).splitlines() if line.startswith("| `")]
+    numbers = "5.0 % (1.7–11.5), 4/80 | 2/3 | 0.0 % (0.0–3.1), 0/80"
+    last = "[build 19](https://buildkite.com/acme/ci/builds/19#job-1)"
+    place = "`kv-connector` · `gpu_1_queue`"
+    flaky_row = (
+        f"`v1.kv.test_x::test_flaky[a]` · {place} | **flaky** build 7 both failed and passed | {numbers} | {last}"
+    )
+    numbers = "0.0 % (0.0–3.2), 0/78 | – | 2.5 % (0.5–7.9), 2/80"
+    victim_row = f"`v1.kv.test_x::=victim()` · {place} | **healthy** no failure | {numbers} | –"
+    assert rows == [f"| {flaky_row} |", f"| {victim_row} |"]
+
+
+def test_the_week_comes_before_the_list(report: FlakeReport) -> None:
+    variant = report.tests[0].variant
+    change = Change(variant, Interval(20, 5, 0.25, 0.1, 0.5), Interval(200, 2, 0.01, 0.0, 0.03), 0.001)
+    week = Comparisons(new=(variant,), worse=(change,), week="2026-W48", before=4, testable=3, untestable=7)
+    text = page(replace(report, comparisons=week))
+    assert "- 2026-W48 against 4 weeks before: 1 worse · 0 better · 1 new · 0 vanished" in text
+    assert "7 variants of 10 failed or ran too little to tell" in text
+    worse = "- `v1.kv.test_x::test_flaky[a]` · `kv-connector` · `gpu_1_queue`: 25.0 % (5/20), was 1.0 % (2/200)"
+    assert text.index("#### Worse this week") < text.index(worse) < text.index("#### 2 tests that failed")
+
+
+def test_tests_that_never_failed_come_when_all_are_asked_for(report: FlakeReport) -> None:
+    assert "test_clean" not in page(report)
+    assert "#### 3 tests in all" in page(report, everything=True)
+    assert "test_clean" in page(report, everything=True)
+
+
+def test_it_is_a_table_where_it_is_rendered_and_hostile_names_stay_in_their_cells(report: FlakeReport) -> None:
+    evil = "a | b\n|---|\n</code><script>x</script> \u202e"
+    flaky = report.tests[0]
+    variant = replace(flaky.variant, test=replace(flaky.variant.test, name=evil), step=evil)
+    rendered = MarkdownIt("gfm-like", {"html": True, "linkify": False}).render(
+        to_markdown(replace(report, tests=(replace(flaky, variant=variant, reason=evil),)))
+    )
+    assert rendered.count("<tr>") == 2
+    assert rendered.count("<td>") == 6
+    assert "<script" not in rendered
+
+
+def test_any_history_fits_into_a_comment_and_the_rest_is_counted(report: FlakeReport) -> None:
+    flaky = report.tests[0]
+    many = tuple(replace(flaky, variant=replace(flaky.variant, session=str(at))) for at in range(3000))
+    short, whole = to_markdown(replace(report, tests=many)), to_markdown(replace(report, tests=many), everything=True)
+    assert "- … 2,980 more\n" in short
+    assert LIMIT * 0.9 < len(whole.encode()) <= LIMIT
+
+
+def test_an_empty_store_says_so(report: FlakeReport) -> None:
+    empty = replace(report, tests=(), health=replace(report.health, jobs=0, builds=0))
+    assert "Nothing in the store matches." in to_markdown(empty)
