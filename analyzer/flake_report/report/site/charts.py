@@ -69,9 +69,7 @@ def weeks(data: Json) -> Chart | None:
         .mark_bar()
         .encode(
             x=alt.X("week:O", title=None),
-            y=alt.Y(
-                "runs:Q", title="runs", axis=_whole(week["first_failures"] + week["victims"] for week in data["weeks"])
-            ),
+            y=_counted("runs", (week["first_failures"] + week["victims"] for week in data["weeks"])),
             color=alt.Color(
                 "kind:N", title=None, scale=alt.Scale(domain=[kind for _, kind in kinds], range=[BAD, STRUCK])
             ),
@@ -103,7 +101,7 @@ def incidents(data: Json) -> Chart | None:
         .mark_bar()
         .encode(
             x=alt.X("week:O", title=None, scale=alt.Scale(domain=sorted({*known, *(week for week, _ in counted)}))),
-            y=alt.Y("incidents:Q", title="incidents", axis=_whole(weekly.values())),
+            y=_counted("incidents", weekly.values()),
             color=alt.Color("signature:N", title=None, scale=alt.Scale(domain=names, range=list(SERIES[: len(names)]))),
         )
     )
@@ -178,11 +176,14 @@ CHARTS: tuple[Callable[[Json], Chart | None], ...] = (weeks, incidents, memory, 
 """A new chart is a new row; the page has room for five."""
 
 
-def _whole(counts: Iterable[int]) -> alt.Axis:
+def _counted(name: str, counts: Iterable[int]) -> alt.Y:
     """An axis for counts: a few ticks, all of them whole."""
     most = max(counts, default=0)
     step = max(1, -(-most // 4))
-    return alt.Axis(values=list(range(0, most + step, step)), format=",d")
+    ticks = list(range(0, most + step, step))
+    return alt.Y(
+        f"{name}:Q", title=name, axis=alt.Axis(values=ticks, format=",d"), scale=alt.Scale(domain=[0, ticks[-1]])
+    )
 
 
 def _short(test: str) -> str:

@@ -95,7 +95,7 @@ class Details:
 
     def weight(self, test: str) -> int:
         """About how many bytes one test takes, with what it shares."""
-        return 2 * len(repr(self.tests[test]))
+        return len(repr(self.tests[test]))
 
     def payload(self) -> dict[str, object]:
         """All of it, as JSON has it."""

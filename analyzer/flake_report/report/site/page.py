@@ -20,14 +20,14 @@ from flake_report.report.table import window_line
 
 from .charts import charts
 from .detail import Details
-from .plain import script_json, shown, web
-from .rows import TestRow, choices, ranked
+from .plain import breakable, script_json, shown, web
+from .rows import Choice, TestRow, choices, ranked
 from .sections import context
 
-ROWS, ROW_BYTES = 2_000, 1_600_000
+ROWS, ROW_BYTES = 2_000, 1_900_000
 """Tests that stand in the page, and the room that they may take there; the rest comes from scripts beside it."""
 
-DETAIL_BYTES = 800_000
+DETAIL_BYTES = 700_000
 """Room for the own views of tests in the page, and in each script beside it."""
 
 TAIL = 1_000
@@ -50,7 +50,8 @@ def render(
     env = _environment()
     rows = ranked(report, stories)
     details, chunk_of = _details(rows, stories)
-    printed = _printed(env, rows, chunk_of, report)
+    filters = {name: choices(rows, name) for name in FILTERS}
+    printed = _printed(env, rows, chunk_of, filters)
     inside = _inside(printed)
     tail = [printed[at : at + TAIL] for at in range(inside, len(printed), TAIL)]
     data = to_json(report)
@@ -63,7 +64,7 @@ def render(
         inside=inside,
         tests=len(printed),
         tails=len(tail),
-        filters={name: choices(rows, name) for name in FILTERS},
+        filters=filters,
         charts={chart.name: chart for chart in charts(data)},
         details=script_json(details[0]),
         policy=_policy(style, scripts),
@@ -87,12 +88,18 @@ def _environment() -> Environment:
     )
     env.filters["web"] = web
     env.filters["pct"] = _percent
+    env.filters["brief"] = _brief
+    env.filters["breakable"] = breakable
     return env
 
 
 def _percent(share: float, digits: int = 1) -> str:
     """A share as the terminal shows it."""
     return f"{share * 100:.{digits}f}"
+
+
+def _brief(number: float) -> str:
+    return f"{number:.7g}"
 
 
 def _source(env: Environment, name: str) -> str:
@@ -135,15 +142,20 @@ FIRST = 50
 """Flaky tests that are seen at once; all other rows wait for the reader to ask for them."""
 
 
-def _printed(env: Environment, rows: Iterable[TestRow], chunk_of: dict[str, int], report: FlakeReport) -> list[Markup]:
+def _printed(
+    env: Environment, rows: Iterable[TestRow], chunk_of: dict[str, int], filters: dict[str, Sequence[Choice]]
+) -> list[Markup]:
     """Each test as a row of the table."""
+    places = {name: {choice.value: at for at, choice in enumerate(those)} for name, those in filters.items()}
     macros: Any = env.get_template("row.html.j2").module
     printed, seen = [], 0
     for row in rows:
         flaky = row.numbers["verdict"] == TestVerdict.FLAKY
         seen += flaky
         hidden = not flaky or seen > FIRST
-        printed.append(macros.row(row, row.numbers, chunk_of.get(row.key, 0), report.budget, hidden=hidden))
+        fits = " ".join(str(places[name].get(row.numbers[name], -1)) for name in FILTERS)
+        owned = bool(filters["owner"])
+        printed.append(macros.row(row, row.numbers, chunk_of.get(row.key, 0), fits, owned=owned, hidden=hidden))
     return printed
 
 

@@ -32,6 +32,12 @@ def shown(value: object) -> object:
     return plain(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
+def breakable(name: str) -> Markup:
+    """A test's name that may go on in a new line where its parts begin, and needs not anywhere else."""
+    first, colons, rest = (Markup.escape(part) for part in plain(name).partition("::"))
+    return first + colons + Markup("<wbr>") + rest if colons else first
+
+
 def web(url: object) -> str:
     """The address where it is one of the web, else nothing: no other kind is ever linked."""
     return url if isinstance(url, str) and _WEB.fullmatch(url) else ""

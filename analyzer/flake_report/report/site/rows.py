@@ -21,7 +21,8 @@ class TestRow:
     """One variant. `numbers` are those of the report, by their stable names.
 
     `since` is the first week of the window in which a first attempt failed or the environment struck, `weeks` how many
-    weeks ago that is; `newest` the page of the newest failing job; `said` its message where no signature is known.
+    weeks ago that is, `own_since` the first in which it failed by itself; empty where there is none. `newest` is the
+    page of the newest failing job, `said` the message there.
     """
 
     __test__ = False  # pytest would take the name for a test class
@@ -30,6 +31,7 @@ class TestRow:
     numbers: Mapping[str, Any]
     since: str
     weeks: int
+    own_since: str
     newest: str
     said: str
     story: Story | None
@@ -42,12 +44,12 @@ def ranked(report: FlakeReport, stories: Stories) -> list[TestRow]:
     rows = []
     for test in report.tests:
         numbers = cast("Mapping[str, Any]", row(test))
-        failing = [week.week for week in test.trend if week.first_failures or week.victims]
-        since = failing[0] if failing else ""
+        since = next((week.week for week in test.trend if week.first_failures or week.victims), "")
+        own_since = next((week.week for week in test.trend if week.first_failures), "")
         story = told.get(test.variant)
         newest, said = _newest(report, story) if story else ("", "")
         age = apart(since, weeks[-1]) if since and weeks else 0
-        rows.append(TestRow(key(test.variant), numbers, since, age, newest, said, story))
+        rows.append(TestRow(key(test.variant), numbers, since, age, own_since, newest, said, story))
     return sorted(rows, key=lambda one: (-one.numbers["rank_low"], -one.numbers["env_low"], not one.since))
 
 

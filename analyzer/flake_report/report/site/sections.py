@@ -78,11 +78,22 @@ def this_week(data: Json) -> list[tuple[str, str, str]]:
 
 
 def newly_failing(data: Json, rows: Sequence[TestRow]) -> list[TestRow]:
-    """Tests that failed this week for the first time in the window, and those whose newest run is a new failure."""
-    week = data["comparisons"]["week"]
-    fresh = [row for row in rows if row.since and row.since == week and data["comparisons"]["weeks_before"]]
+    """Tests that failed this week by themselves and never before in the window, then those whose newest run did."""
+    week = data["comparisons"]["week"] if data["comparisons"]["weeks_before"] else None
+    fresh = [row for row in rows if row.own_since and row.own_since == week]
     new = [row for row in rows if row.numbers["verdict"] == TestVerdict.NEW_FAILURE and row not in fresh]
     return [*fresh, *new]
+
+
+def newly_struck(data: Json, rows: Iterable[TestRow]) -> int:
+    """How many tests the environment failed this week, and never before in the window."""
+    week = data["comparisons"]["week"] if data["comparisons"]["weeks_before"] else None
+    return sum(bool(row.since) and row.since == week and not row.own_since for row in rows)
+
+
+def suspicions(data: Json) -> list[Json]:
+    """Places where GPU memory was missing: those that name somebody first, then those with most incidents."""
+    return sorted(data["culprits"], key=lambda one: (not one["culprit"], not one["suspects"], -one["incidents"]))
 
 
 def incidents(data: Json) -> list[dict[str, Any]]:
@@ -158,6 +169,8 @@ def context(
         "health": list(health(data, made_at)),
         "week": this_week(data),
         "newly_failing": newly_failing(data, rows),
+        "newly_struck": newly_struck(data, rows),
+        "suspicions": suspicions(data),
         "new_kinds": [kind for kind in data["incident_kinds"] if kind["new"]],
         "notes": list(notes(report.comparisons)) if report.comparisons.before else [],
         "incidents": incidents(data),

@@ -29,7 +29,10 @@
     const state = asked();
     const value = (name, other) => (state.has(name) ? state.get(name) : other);
     form.elements.q.value = value("q", "");
-    for (const name of FILTERS) form.elements[name].value = value(name, name === "verdict" ? normal : "");
+    for (const name of FILTERS) {
+      form.elements[name].value = value(name, name === "verdict" ? normal : "");
+      if (form.elements[name].selectedIndex < 0) form.elements[name].value = "";
+    }
     const sort = COLUMNS.includes(state.get("sort")) && state.get("sort") ? state.get("sort") : "low";
     const up = state.has("up") ? state.get("up") === "1" : UPWARD.has(sort);
     return { sort, up };
@@ -67,10 +70,10 @@
   const apply = () => {
     arrange();
     const words = form.elements.q.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const filters = FILTERS.map((name) => [name, form.elements[name].value]).filter(([, value]) => value);
+    const filters = FILTERS.map((name, at) => [at, form.elements[name].selectedIndex - 1]).filter(([, place]) => place >= 0);
     let fit = 0;
     for (const row of body.rows) {
-      const fits = filters.every(([name, value]) => row.dataset[name] === value)
+      const fits = filters.every(([at, place]) => Number(row.dataset.f.split(" ")[at]) === place)
         && words.every((word) => textOf(row).includes(word));
       fit += fits;
       row.hidden = !fits || fit > shown;
