@@ -114,7 +114,8 @@ def judge(cards: Sequence[Card], want: Want) -> Answer:
         if answer.verdict in (Verdict.REFUSE, Verdict.WAIT):
             return answer
     else:
-        answer = Answer(Verdict.USE, None, "; ".join(f"{_of(card)} free" for card in cards))
+        asked = f"{_gib(want.min_free)} are asked: it fits" if want.min_free else "this step asks for none"
+        answer = Answer(Verdict.USE, None, "; ".join([*(f"{_of(card)} free" for card in cards), asked]))
     for card in cards:
         if card.free < want.min_free:
             return Answer(Verdict.WAIT, None, f"{_of(card)} free, less than the {_gib(want.min_free)} that are asked")

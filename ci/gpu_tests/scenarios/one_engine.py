@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from gpu_guard.profiles import pick
 from rig.engines import engine, prefilled
 from rig.models import Model
@@ -12,6 +10,5 @@ PROFILE = pick("nixl-hma", None)
 
 
 def test_starts_and_answers(model: Model) -> None:
-    asked = float(os.environ.get("GPU_TESTS_UTILIZATION", PROFILE.ceiling))
-    with engine(model, gpu_memory_utilization=asked, **PROFILE.engine) as llm:
+    with engine(model, gpu_memory_utilization=PROFILE.ceiling, **PROFILE.engine) as llm:
         assert prefilled(llm)

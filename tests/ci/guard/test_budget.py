@@ -227,7 +227,11 @@ def test_several_cards_leave_room_for_nccl_where_somebody_else_is_there():
 
 def test_memory_alone_can_be_asked():
     card = Card("cuda:0", 5 * GIB, 20 * GIB)
-    assert judge([card], Want(min_free=5 * GIB)) == (Verdict.USE, None, "cuda:0 has 5.00 of 20.00 GiB free")
+    assert judge([card], Want(min_free=5 * GIB)) == (
+        Verdict.USE,
+        None,
+        "cuda:0 has 5.00 of 20.00 GiB free; 5.00 GiB are asked: it fits",
+    )
     answer = judge([card], Want(min_free=5 * GIB + 10 * MIB))
     assert answer.verdict is Verdict.WAIT
     assert answer.sentence == "cuda:0 has 5.00 of 20.00 GiB free, less than the 5.01 GiB that are asked"

@@ -67,9 +67,10 @@ def test_outside_of_a_job_nothing_is_touched(jobs):
     assert process.is_alive(pid)
 
 
-def test_a_job_whose_bootstrap_still_runs_is_not_over(jobs, tmp_path):
-    (tmp_path / "bootstrap").write_text("sleep 100; exit\n")
-    bootstrap = jobs.orphan(f"cd {tmp_path}; exec -a buildkite-agent bash bootstrap", jobs.old)
+@pytest.mark.parametrize("command", ["bootstrap", "kubernetes-bootstrap"])
+def test_a_job_whose_bootstrap_still_runs_is_not_over(jobs, tmp_path, command):
+    (tmp_path / command).write_text("sleep 100; exit\n")
+    bootstrap = jobs.orphan(f"cd {tmp_path}; exec -a buildkite-agent bash {command}", jobs.old)
     jobs.titled(bootstrap, "buildkite-agent")
     engine = jobs.engine(jobs.old)
     assert clean(jobs) == []
@@ -102,6 +103,13 @@ def test_after_a_restart_of_the_agent_its_old_jobs_are_over_once_its_process_is_
     )
     assert [line.split()[2] for line in clean(jobs)] == [str(gone)]
     assert process.is_alive(running)
+
+
+@pytest.mark.parametrize("number", ["\u00b2", "9" * 5000, "-1", "a", ""])
+def test_where_the_agent_of_then_has_no_possible_number_its_job_may_run_still(jobs, number):
+    engine = jobs.engine({**jobs.old, "BUILDKITE_AGENT_ID": "before", "BUILDKITE_AGENT_PID": number})
+    assert clean(jobs, engine) == []
+    assert process.is_alive(engine)
 
 
 def test_the_agent_of_then_is_gone_where_its_number_is_a_younger_process_s(jobs):

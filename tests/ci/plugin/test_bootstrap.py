@@ -6,10 +6,12 @@ import re
 import shutil
 import signal
 import subprocess
+import time
 
 import pytest
 
 from ci.plugin.conftest import PLUGIN, clean_environment, commit_all, guard, interrupt_when, rest, says
+from gpu_guard import __version__
 
 SETTINGS = "env | grep ^GPU_GUARD_SET_ | sort"
 HMA = guard(profile="nixl-hma")
@@ -89,10 +91,11 @@ def test_a_null_is_named_although_the_agent_then_hands_over_no_options_at_all(ag
     assert "gpu-guard: profile: must be a text, not null" in job.log
 
 
-def test_the_plugin_needs_no_options(agent) -> None:
+def test_a_step_that_asks_for_no_memory_is_let_through_and_told_so(agent) -> None:
+    agent.driver.fill(21.9)
     job = agent.run("true", [f"./ci/{PLUGIN.name}"])
     assert job.code == 0, job.log
-    assert "gpu-guard: cuda:0 has 22.00 of 22.00 GiB free" in job.log
+    assert "gpu-guard: cuda:0 has 0.10 of 22.00 GiB free; this step asks for none\n" in job.log
 
 
 def test_the_plugin_is_fetched_from_a_repository_of_its_own(agent, tmp_path) -> None:
@@ -100,6 +103,19 @@ def test_the_plugin_is_fetched_from_a_repository_of_its_own(agent, tmp_path) -> 
     shutil.copytree(PLUGIN, alone, ignore=shutil.ignore_patterns("__pycache__"))
     commit_all(alone)
     job = agent.run(SETTINGS, [{f"file://{alone}#main": {"profile": "nixl-hma"}}])
+    assert job.code == 0, job.log
+    assert "GPU_GUARD_SET_UTILIZATION=0.3\n" in job.log
+
+
+def test_the_plugin_is_fetched_out_of_a_larger_repository_as_the_readme_names_it(agent, tmp_path) -> None:
+    whole, bare = tmp_path / "whole", tmp_path / "flake-report.git"
+    shutil.copytree(PLUGIN, whole / "ci" / PLUGIN.name, ignore=shutil.ignore_patterns("__pycache__"))
+    commit_all(whole)
+    inside = f"ci/{PLUGIN.name}#v{__version__}"
+    assert f"flake-report.git/{inside}:" in (PLUGIN / "README.md").read_text()
+    for command in (["-C", whole, "tag", f"v{__version__}"], ["clone", "-q", "--bare", whole, bare]):
+        subprocess.run(["git", *command], env=clean_environment(), check=True)
+    job = agent.run(SETTINGS, [{f"file://{bare}/{inside}": {"profile": "nixl-hma"}}])
     assert job.code == 0, job.log
     assert "GPU_GUARD_SET_UTILIZATION=0.3\n" in job.log
 
@@ -153,6 +169,24 @@ def test_what_a_finished_job_of_this_agent_left_is_ended_where_the_step_asks_for
     finally:
         left.kill()
         left.wait()
+
+
+def test_a_job_that_runs_beside_another_of_its_agent_keeps_its_engine(agent, tmp_path) -> None:
+    sign = tmp_path / "pid"
+    both = {"BUILDKITE_AGENT_ID": "agent-1"}
+    first = agent.start(f"echo $$ > {sign}; exec -a VLLM::EngineCore sleep 120", HMA, **both, BUILDKITE_JOB_ID="0b-job")
+    says(first, "Running commands")
+    deadline = time.monotonic() + 30
+    while not sign.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    agent.driver.fill(20, pid=int(sign.read_text()))
+    elsewhere = {"BUILDKITE_BUILD_PATH": str(tmp_path / "elsewhere")}
+    second = agent.run("true", guard(utilization=0.47, wait=0, clean_own_leftovers=True), **both, **elsewhere)
+    assert second.code == 75, second.log
+    assert f"pid {sign.read_text().strip()} VLLM::EngineCore is of job 0b-job of agent an-agent" in second.log
+    assert first.poll() is None
+    first.send_signal(signal.SIGTERM)
+    rest(first)
 
 
 def test_a_file_in_the_way_of_the_recordings_is_left_alone_and_the_job_runs(agent) -> None:

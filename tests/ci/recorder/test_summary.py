@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from gpu_guard.recorder.summary import Passage, gib, leak_lines
+from gpu_guard.recorder.leaks import Leak
+from gpu_guard.recorder.summary import Passage, gib, leak_lines, left_in
+from gpu_guard.recorder.tensors import Listed
 
 GIB = 2**30
 
@@ -45,3 +47,19 @@ def test_the_worst_comes_first_and_other_processes_do_not_count():
 
 def test_small_sizes_are_told_in_mebibytes():
     assert gib(200 * 2**20) == "200 MiB"
+
+
+def test_what_holds_a_leak_is_named_first_and_its_size_told_as_people_read_it():
+    cache = Listed([59_507_081_216], "torch.bfloat16", 119_014_162_432, "test_a.KEPT['cache']")
+    small = Listed([2, 3], "torch.float32", 24, "")
+    line = {"holders": [{"pid": 7, "name": "VLLM::EngineCore", "bytes": 1}]}
+    assert left_in(None, line) == []
+    assert left_in(Leak(cache.size, (cache,), ()), line) == [
+        "test_a.KEPT['cache'] (110.8 GiB, 59,507,081,216 bfloat16)"
+    ]
+    assert left_in(Leak(1, (cache._replace(referrer=""), small), (7, 8), unlisted=True), line) == [
+        "VLLM::EngineCore (pid 7)",
+        "process (pid 8)",
+        "a process that the driver does not list",
+        "a tensor (110.8 GiB, 59,507,081,216 bfloat16) and others",
+    ]

@@ -14,10 +14,10 @@ from . import outcome
 from .attempts import Tracker, crashed
 from .gpuwatch import GpuWatch
 from .junit import tuned_words
-from .leaks import Leak
 from .outcome import PhaseResult
 from .parcel import Done, Line, parcel_in, parcel_of
 from .stamp import rfc3339
+from .summary import left_in
 
 Wrapper = Generator[None, Any, None]
 PHASES = ("setup", "call", "teardown")
@@ -162,20 +162,6 @@ def own_nodeid(item: pytest.Item) -> str:
     groups = {str(mark.args[0] if mark.args else mark.kwargs.get("name", "default")) for mark in _groups(item)}
     suffix = "@" + "_".join(sorted(groups))
     return item.nodeid[: -len(suffix)] if groups and item.nodeid.endswith(suffix) else item.nodeid
-
-
-def left_in(leak: Leak | None, line: Line) -> list[str]:
-    """What holds a leak, in words: processes by name, tensors by referrer."""
-    if leak is None:
-        return []
-    names = {holder["pid"]: holder.get("name", "") for holder in line.get("holders", [])}
-    words = [f"{names.get(pid) or 'process'} (pid {pid})" for pid in leak.children]
-    if leak.unlisted:
-        words.append("a process that the driver does not list")
-    for tensor in leak.tensors[:1]:
-        shape = "×".join(map(str, tensor.shape)) or "scalar"
-        words.append(f"{shape} {tensor.dtype}" + (f" in {tensor.referrer}" if tensor.referrer else ""))
-    return words
 
 
 def _groups(item: pytest.Item) -> Iterator[pytest.Mark]:

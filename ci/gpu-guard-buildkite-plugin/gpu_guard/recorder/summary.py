@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Optional
 
+from .leaks import Leak
 from .parcel import Line
+from .tensors import Listed
 
 _GIB = 2**30
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
@@ -32,6 +34,26 @@ class Passage(NamedTuple):
             leak=line.get("leak", {}).get("bytes", 0),
             left_in=tuple(left_in),
         )
+
+
+def left_in(leak: Optional[Leak], line: Line) -> list[str]:
+    """What holds a leak, in words: processes by name, then the largest tensor by what refers to it."""
+    if leak is None:
+        return []
+    names = {holder["pid"]: holder.get("name", "") for holder in line.get("holders", [])}
+    words = [f"{names.get(pid) or 'process'} (pid {pid})" for pid in leak.children]
+    if leak.unlisted:
+        words.append("a process that the driver does not list")
+    if leak.tensors:
+        words.append(_tensor(leak.tensors[0]) + (" and others" if len(leak.tensors) > 1 else ""))
+    return words
+
+
+def _tensor(tensor: Listed) -> str:
+    """`test_x.KEPT[0] (4.9 GiB, 5,000×1,048,576 uint8)`."""
+    shape = "×".join(f"{length:,}" for length in tensor.shape)
+    kind = tensor.dtype.replace("torch.", "", 1)
+    return f"{tensor.referrer or 'a tensor'} ({gib(tensor.size)}, {shape} {kind})"
 
 
 def leak_lines(passages: Sequence[Passage]) -> list[str]:
