@@ -49,7 +49,7 @@ def test_a_failed_start_is_explained_by_what_was_done_to_the_card(job: str, tabl
     (cause,) = told.causes
     assert (cause.signature, cause.diagnosis.kind.value, cause.test) == DONE[job]
     assert (told.passed, told.failed, told.unexplained) == (int(job == "after-a-leak"), 1, ())
-    who = "scenarios/after_a_leak.py::test_keeps_its_cache left 110.80 of it"
+    who = "scenarios/after_a_leak.py::test_keeps_its_cache left 110.8 of it"
     assert (who in cause.diagnosis.sentence) == (job == "after-a-leak")
 
 

@@ -93,12 +93,12 @@ FAILED t.py::test_b - ValueError: Free memory on de...
 
 
 def test_the_test_that_the_recorder_measured_is_named(diagnose) -> None:
-    left = "t.py::test_a left 10.8 GiB in 5798205850 torch.bfloat16 in t.KEPT['cache']; the next test started with less"
+    left = "t.py::test_a left 10.8 GiB in t.KEPT['cache'] (10.8 GiB, 5,798,205,850 bfloat16); the next test started …"
     found = diagnose(SESSION.format(left=left))
     assert found.kind is SAME
     assert found.sentence == (
         "held by this pytest process: 10.86 of the 11.12 GiB in use is torch's own: "
-        "t.py::test_a left 10.80 of it in 5798205850 torch.bfloat16 in t.KEPT['cache']"
+        "t.py::test_a left 10.8 of it in t.KEPT['cache'] (10.8 GiB, 5,798,205,850 bfloat16)"
     )
     assert found.evidence[-1] == "line 10: gpu-guard's summary"
 

@@ -44,7 +44,8 @@ def _left(facts: Facts, who: str, told: str, fact: str) -> Diagnosis:
     """The recorder measured which test left most of it."""
     leak, *_ = facts.leaks
     held = f" in {leak.held}" if leak.held else ""
-    says = f"{HELD}{who}: {told} is torch's own: {leak.test} left {gib(leak.size)} of it{held}"
+    size = f"{leak.size / GIB:.1f}"  # as exact as the summary prints it
+    says = f"{HELD}{who}: {told} is torch's own: {leak.test} left {size} of it{held}"
     advice = "make that test give it back: shut its engine down, drop what it keeps; a lower setting only hides it"
     return Diagnosis(DiagnosisKind.SAME_PROCESS, says, advice, (fact, f"line {leak.line:,}: gpu-guard's summary"))
 
@@ -96,10 +97,10 @@ def own_need(facts: Facts, own: int, rest: int, where: str) -> Diagnosis:
     unused, ask = facts.cause.size("reserved") or 0, "ask for less"
     told = share(own, facts.used or own)
     if facts.asked and facts.torch and unused > facts.asked and unused < facts.torch:
-        told += f", {gib(unused)} of them reserved by torch and unused"
-        ask = "torch's cache is in pieces: set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, or ask for less"
+        told += f", {gib(unused)} of it reserved by torch and unused"
+        ask = "set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True (torch's cache is in pieces), or ask for less"
     if rest >= facts.short > 0:
-        says = f"{HELD}this process: {told}; other processes hold {gib(rest)}, and without them it had fitted"
+        says = f"{HELD}this process: {told}; other processes hold {gib(rest)}, and without them it would have fitted"
         return Diagnosis(DiagnosisKind.UNDETERMINED, says, f"give it the card alone, or {ask}", (where,))
     if facts.cause.process or facts.first or not facts.tested:
         says = f"nobody else is to blame: this process itself holds {told}"

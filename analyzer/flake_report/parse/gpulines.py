@@ -51,8 +51,11 @@ _TORCH = re.compile(rf"Of the allocated memory {_SIZE} is allocated by PyTorch, 
 _CLEANER = re.compile(r"gpu memory used(?:/total)? \((?:GiB|GB)\): (?P<each>(?:\d+=[\d.]+(?:/[\d.]+)?; ?)+)")
 _EACH = re.compile(r"(\d+)=([\d.]+)(?:/([\d.]+))?;")
 _LAST_SECOND = 1e11  # a larger number is no time of this millennium
-_LEAK = re.compile(rf"(?P<test>\S+::.*\S) left {_SIZE}(?: in (?P<held>[^;]+))?(?:; (?:it was back|the next) .+)?")
-"""The recorder's sentence at the end of a session (`gpu_guard/recorder/summary.py`)."""
+_LEAK = re.compile(rf"(?P<test>\S+::.*\S) left {_SIZE}(?: in (?P<held>\S.*?))?(?:; (?:it was back|the next) .+)?")
+"""The recorder's sentence at the end of a session (`gpu_guard/recorder/summary.py`).
+
+What holds it is told as `X (10.8 GiB, 5,798,205,850 bfloat16)`, and was `5798205850 torch.bfloat16 in X` before.
+"""
 _STATUS = re.compile(rf"\s*GPU (\d+): {_N}GiB/{_N}GiB \(")
 
 STARTED = "started"
