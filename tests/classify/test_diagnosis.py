@@ -257,7 +257,7 @@ def test_a_number_far_below_zero_is_contention_that_looks_like_a_setting(diagnos
     refusal = "ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when …"
     found = diagnose("\n".join([*starts(0.3), weights, number, refusal]))
     assert found.kind is CONTENTION
-    assert found.sentence.startswith("-78.40 GiB for the KV cache: beside weights of 0.05 ")
+    assert found.sentence.startswith("-78.40 GiB for the KV cache: an engine alone falls short by its weights, 0.05, ")
 
 
 def test_memory_in_use_before_the_job_is_somebody_elses(diagnose, smi_table) -> None:
@@ -349,7 +349,7 @@ def test_a_wrapper_tells_that_the_engine_had_a_process_of_its_own(diagnose) -> N
     )
     found = diagnose(log)
     assert found.kind is OTHER
-    assert "the engine's own (EngineCore) had just begun" in found.sentence
+    assert "the engine's own process (EngineCore) had just begun" in found.sentence
 
 
 def test_weights_held_elsewhere_are_told_with_what_the_setting_allows(diagnose) -> None:

@@ -125,6 +125,15 @@ def test_hours_are_those_of_all_gpus_and_money_that_of_the_agent():
     }
 
 
+def test_where_no_gpu_was_used_the_dearest_loss_comes_first():
+    queues = {name: QueueConfig(gpus=0, price_per_hour=price) for name, price in (("a", 1.0), ("b", 3.0))}
+    found = cost(
+        [job("x", queue="a"), job("y", queue="b")], [failure(name, victim=True) for name in "xy"], NOBODY, queues
+    )
+    assert [(one.name, one.money) for one in found.losses if one.by is LossBy.QUEUE] == [("b", 3.0), ("a", 1.0)]
+    assert (found.hours, found.money) == (0, 4.0)
+
+
 def test_without_prices_there_is_no_money():
     found = cost([job("a")], [failure(victim=True)], NOBODY, {"l4": QueueConfig(gpus=2)})
     assert (found.money, found.hours, found.unpriced_hours) == (None, 2, 2)

@@ -81,6 +81,14 @@ def test_if_an_earlier_engine_shrinks_with_the_setting_a_little_less_is_enough()
     assert tuned([start(200, 0.47, 4.51)]).mirrored_advice is None
 
 
+def test_what_may_shrink_is_advised_for_no_setting_above_todays_and_none_that_the_test_does_not_fit():
+    later = tuned([start(1, 0.5, 10.80), start(2, 0.3)])
+    assert (later.advised, later.mirrored_advice) == (0.3, 0.3)
+    # (10.80 + 11.02) / 2 is 10.91 GiB, of which 10.90 are left after rounding; a test that needs 11.5 does not fit.
+    tight = tuned([start(1, 0.5, 10.80), start(2, 0.5, base=round(11.5 * GIB))])
+    assert (tight.fit, tight.mirrored_advice) == (Fit.CLEAN, None)
+
+
 def test_risks_with_passes_are_those_of_kaplan_and_meier():
     found = tuned(known_failures(49, 99))
     rates = {risk.utilization: risk.rate for risk in found.risks}

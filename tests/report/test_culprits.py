@@ -29,8 +29,12 @@ def suspicion(**fields: Any) -> Suspicion:
     ("fields", "says"),
     [
         (
-            {"basis": Basis.SAMPLES, "culprit": Suspect(A, left=round(10.86 * GIB)), "measured": 3},
-            f"{A} left 10.86 GiB, measured by the recorder (3 incidents sampled)",
+            {"basis": Basis.SAMPLES, "culprit": Suspect(A, left=round(10.86 * GIB), times=3), "measured": 3},
+            f"{A} left 10.86 GiB, measured by the recorder in 3 incidents",
+        ),
+        (
+            {"basis": Basis.SAMPLES, "culprit": Suspect(A, left=round(10.86 * GIB), times=2), "measured": 3},
+            f"{A} left 10.86 GiB, measured by the recorder in 2 of 3 incidents",
         ),
         ({"culprit": Suspect(A, 0.972)}, f"{A} left it, by the order of tests: 97 % likely"),
         ({"culprit": Suspect(A, 0.9999)}, f"{A} left it, by the order of tests: over 99 % likely"),
@@ -39,7 +43,8 @@ def suspicion(**fields: Any) -> Suspicion:
             {"unseparated": ((A, B), (B, C))},
             "one of 3 tests left it, by the order of tests; 2 pairs of them always ran in one order",
         ),
-        ({"suspects": (), "orders": 1}, "nobody is suspected: the tests ran in 1 order only"),
+        ({"suspects": (), "orders": 1}, "nobody is suspected: the tests always ran in one order"),
+        ({"suspects": (), "orders": 2}, "nobody is suspected: the tests ran in 2 orders only"),
         (
             {"suspects": (), "incidents": 4, "outside": 0.9},
             "4 incidents cannot tell by the order of tests who left it; it takes 5",
@@ -53,7 +58,19 @@ def suspicion(**fields: Any) -> Suspicion:
             "the recorder's samples show no single test that left it: it came between tests, or was there before",
         ),
     ],
-    ids=["measured", "named", "sure", "a set", "never separated", "one order", "too few", "from outside", "no test"],
+    ids=[
+        "measured",
+        "measured in some",
+        "named",
+        "sure",
+        "a set",
+        "never separated",
+        "one order",
+        "few orders",
+        "too few",
+        "from outside",
+        "no test",
+    ],
 )
 def test_the_sentence_says_how_it_is_known(fields, says):
     assert page.sentence(suspicion(**fields)) == says

@@ -28,7 +28,9 @@ COST = Cost(1, 0, 2.0, 0.0, None, 2.0, 0, 0, ())
 
 
 def suspicion(at: int) -> Suspicion:
-    return Suspicion(Place(f"step-{at}", "l4"), 2, 9, "m::v", Basis.SAMPLES, Suspect("m::a", left=GIB), measured=2)
+    return Suspicion(
+        Place(f"step-{at}", "l4"), 2, 9, "m::v", Basis.SAMPLES, Suspect("m::a", left=GIB, times=2), measured=2
+    )
 
 
 @pytest.fixture
@@ -72,5 +74,9 @@ def test_only_tests_that_were_refused_are_sent_to_tune(whole, printed):
 
 def test_cost_is_told_where_something_was_lost(whole, printed):
     assert "2.0 GPU-hours, 2.0 in 1 failed job" in printed(page.to_text(whole, everything=False))
-    free = replace(whole, cost=replace(COST, failed_hours=0.0))
-    assert "GPU-hours" not in printed(page.to_text(free, everything=False))
+    without_gpus = replace(whole, cost=replace(COST, failed_hours=0.0, money=4.5))
+    assert "0.0 GPU-hours, 0.0 in 1 failed job, 0.0 in 0 retries · 4.50" in printed(
+        page.to_text(without_gpus, everything=False)
+    )
+    nothing = replace(whole, cost=replace(COST, failed_hours=0.0))
+    assert "GPU-hours" not in printed(page.to_text(nothing, everything=False))

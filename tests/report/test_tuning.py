@@ -91,7 +91,7 @@ def test_a_risk_that_nothing_is_known_of_is_a_question_mark():
         ),
         (
             {"floor": 0.47},
-            "there are 150; it never came up below 0.47, so whether it runs is not known",
+            "there are 150; no engine here came up below 0.47, so whether the test runs with so little is not known",
         ),
         (
             {"fit": Fit.CERTIFIED, "advised": 0.3, "risks": (risk(0.3, at_most=0.008),)},
@@ -130,7 +130,7 @@ def test_a_page_fits_the_terminal_and_has_all_that_matters(width, printed):
     flat = " ".join(printed(page.to_text([found], everything=False), width).split())
     for words in (
         "kv-connectors · gpu_1_queue · cuda:0 of 22.05 GiB · 150 starts, 2 refused",
-        "10.93 of 22.05 GiB free, 11.02 asked (build 1230); the 11.12 in use are what 0.5 asks for",
+        "10.93 of 22.05 GiB free, 11.02 asked (build 1230); the 11.12 in use are about what 0.5 asks for",
         "4.51 of 22.05 GiB free, 10.36 asked (build 1240)",
         "what no setting mends: 2.10 GiB of leftover must go first",
         "6.61 GiB besides its KV cache",

@@ -113,7 +113,7 @@ def process_too_young(facts: Facts) -> Diagnosis | None:
     process, used = facts.cause.process, facts.used
     if not process or used is None or "utilization" not in facts.cause.captures:
         return None
-    says = f"{gib(used)} GiB is in use, and the engine's own ({process}) had just begun and has no more than a context"
+    says = f"{gib(used)} GiB is in use, and the engine's own process ({process}) had just begun: it has a context only"
     advice = stopgap(
         facts.cause, "look for engines that outlived an earlier test, for pytest's own process, for others"
     )

@@ -61,8 +61,8 @@ def taken(facts: Facts, log: JobLog) -> Diagnosis | None:
         advice = "look for 'Model loading took': a hole larger than the weights is somebody else's"
         return Diagnosis(DiagnosisKind.UNDETERMINED, says, advice, (f"{facts.where}: the engine's own number",))
     says = (
-        f"-{gib(missing)} GiB for the KV cache: beside weights of {gib(engine.weight)} an engine alone falls short by "
-        f"{OWN_USE_GIB:.0f} at most; another process took the rest while it measured"
+        f"-{gib(missing)} GiB for the KV cache: an engine alone falls short by its weights, {gib(engine.weight)}, and "
+        f"{OWN_USE_GIB:.0f} more at most; another process took the rest while it measured"
     )
     advice = "no setting mends this: give the job the card alone, or find who allocates beside it"
     return Diagnosis(DiagnosisKind.CONTENTION, says, advice, (f"{facts.where}: the engine's own number",))

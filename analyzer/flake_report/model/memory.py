@@ -77,12 +77,14 @@ class Basis(StrEnum):
 class Suspect:
     """A test that may have left the memory. `probability` is by order of tests, None where it was measured.
 
-    `left` is the median of what it left in the incidents that were measured, in bytes; None where none was.
+    `left` is the median of what it left in the incidents that were measured, in bytes; None where none was. In `times`
+    of those it left most.
     """
 
     test: str
     probability: float | None = None
     left: int | None = None
+    times: int = 0
 
 
 @dataclass(frozen=True, slots=True)

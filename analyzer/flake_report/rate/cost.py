@@ -74,7 +74,9 @@ class _Sums:
                  self.money.get((by, name)))
             for by, name in dict.fromkeys((by, name) for by, name, _ in self.hours)
         ]  # fmt: skip
-        return tuple(sorted(found, key=lambda one: (list(LossBy).index(one.by), -one.hours, one.name)))
+        return tuple(
+            sorted(found, key=lambda one: (list(LossBy).index(one.by), -one.hours, -(one.money or 0), one.name))
+        )
 
 
 def cost(

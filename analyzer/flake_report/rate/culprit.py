@@ -79,4 +79,4 @@ def _measured(left: Sequence[Leftover]) -> tuple[Suspect, ...]:
     for one in left:
         sizes[one.tests[0]].append(one.size)
     by_name = sorted(sizes.items(), key=lambda item: (-len(item[1]), -median(item[1]), item[0]))
-    return tuple(Suspect(test, left=round(median(each))) for test, each in by_name)
+    return tuple(Suspect(test, left=round(median(each)), times=len(each)) for test, each in by_name)

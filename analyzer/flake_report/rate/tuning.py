@@ -91,7 +91,7 @@ def _tuning(starts: Sequence[Start], budget: float, tried: Sequence[float], held
         leftover=max((need or 0) - worst, 0) if refusals else 0,
         needed_passes=passes_for(budget),
         ignored=ignored,
-        mirrored_advice=_mirrored_advice(refusals),
+        mirrored_advice=_mirrored_advice(refusals, current=newest.utilization, need=(need or 0) / (total or 1)),
     )
 
 
@@ -164,13 +164,16 @@ def _certified(risk: Below, budget: float) -> bool:
     return risk.known and risk.at_most <= budget
 
 
-def _mirrored_advice(refusals: Sequence[Refusal]) -> float | None:
+def _mirrored_advice(refusals: Sequence[Refusal], *, current: float, need: float) -> float | None:
     """The largest setting that passes every failure seen, if what mirrors it shrinks with it; None if nothing does.
 
-    Then free(u) = free + (u0 − u) T, and u T <= free(u) holds up to u = (free + u0 T) / 2 T.
+    Then free(u) = free + (u0 − u) T, and u T <= free(u) holds up to u = (free + u0 T) / 2 T. As all advice, it is no
+    higher than today's setting, and none where the test does not fit into it.
     """
     if not any(one.mirrored for one in refusals):
         return None
-    return min(
+    bounds = [
         largest_utilization((one.free + one.asked) / 2 if one.mirrored else one.free, one.total) for one in refusals
-    )
+    ]
+    best = min(current, *bounds)
+    return best if best > 0 and best >= need else None

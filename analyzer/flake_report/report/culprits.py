@@ -73,9 +73,8 @@ def sentence(suspicion: Suspicion) -> str:
     culprit = suspicion.culprit
     if culprit is not None and suspicion.basis is Basis.SAMPLES:
         left = f"{(culprit.left or 0) / GIB:.2f} GiB"
-        return (
-            f"{culprit.test} left {left}, measured by the recorder ({plural(suspicion.measured, 'incident')} sampled)"
-        )
+        of = f"{culprit.times:,} of " if culprit.times < suspicion.measured else ""
+        return f"{culprit.test} left {left}, measured by the recorder in {of}{plural(suspicion.measured, 'incident')}"
     if culprit is not None:
         return f"{culprit.test} left it, by the order of tests: {_likely(culprit.probability)} likely"
     if suspicion.measured:
@@ -92,7 +91,8 @@ def _by_order(suspicion: Suspicion) -> str:
             f"{plural(suspicion.incidents, 'incident')} cannot tell by the order of tests who left it; it takes {LEAST}"
         )
     if not suspicion.suspects:
-        return f"nobody is suspected: the tests ran in {plural(suspicion.orders, 'order')} only"
+        ran = "always ran in one order" if suspicion.orders == 1 else f"ran in {suspicion.orders:,} orders only"
+        return f"nobody is suspected: the tests {ran}"
     pairs = (
         f"; {plural(len(suspicion.unseparated), 'pair')} of them always ran in one order"
         if suspicion.unseparated

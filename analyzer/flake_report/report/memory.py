@@ -54,7 +54,7 @@ def to_text(report: FlakeReport, *, everything: bool) -> Iterator[RenderableType
         yield Padding(Text(told, style="dim"), culprits.INDENT)
     if memory.suspicions or line or refused:
         yield Text()
-    if report.cost and report.cost.hours:
+    if report.cost and (report.cost.hours or report.cost.money):
         yield from cost.to_text(report.cost, shown=cost.SHOWN if everything else 1)
         yield Text()
 

@@ -172,8 +172,8 @@ def _seen(refusals: Sequence[Refusal]) -> str:
     says = f"{gib(first.free)} of {gib(first.total)} GiB free, {gib(first.asked)} asked ({which})"
     if first.mirrored:
         says += (
-            f"; the {gib(first.used)} in use are what {first.utilization:g} asks for: it may be an engine of an "
-            "earlier test with the same setting, and shrink with it"
+            f"; the {gib(first.used)} in use are about what {first.utilization:g} asks for: perhaps an engine of an "
+            "earlier test with the same setting, which would shrink with it"
         )
     return says
 
@@ -209,7 +209,7 @@ def advice(tuning: Tuning) -> str:
     if not tuning.refusals:
         return f"{tuning.advised:g} was never refused; its risk is {bound} (95 % sure): {certify}"
     below = (
-        f"; it never came up below {tuning.floor:g}, so whether it runs is not known"
+        f"; no engine here came up below {tuning.floor:g}, so whether the test runs with so little is not known"
         if tuning.floor is not None and tuning.advised < tuning.floor
         else ""
     )
