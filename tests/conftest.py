@@ -20,6 +20,10 @@ CORPUS = ROOT.parent / "shared" / "corpus"
 # No test asks a cloud for credentials: what opens an address finds them in its environment or goes without.
 os.environ |= {"AWS_EC2_METADATA_DISABLED": "true", "AWS_EC2_METADATA_SERVICE_ENDPOINT": "http://127.0.0.1:9"}
 
+# Under xdist each worker is told that it is one; the sessions that tests start are none.
+for name in [name for name in os.environ if name.startswith("PYTEST_XDIST_")]:
+    del os.environ[name]
+
 
 @pytest.fixture(scope="session")
 def corpus() -> Path:
