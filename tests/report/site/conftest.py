@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from flake_report import demo
 from flake_report.cli import main
 from flake_report.model.evidence import Build
+from flake_report.model.quarantine import Decided
 from flake_report.model.rate import (
     FlakeRate,
     History,
@@ -137,7 +138,7 @@ def story(name: str, message: str = "AssertionError: no", *, signature: str = ""
     return Story(rate, History(variant, runs, passes), attempts, weeks)
 
 
-def rendered(stories: tuple[Story, ...]) -> dict[str, bytes]:
+def rendered(stories: tuple[Story, ...], decided: Sequence[Decided] | None) -> dict[str, bytes]:
     """The files of the page of these tests."""
     health = Health(20, 20, 0, 0, 40, 0, BUILDS[0].created_at, BUILDS[-1].created_at, ("all",), 0)
     report = FlakeReport(
@@ -148,16 +149,16 @@ def rendered(stories: tuple[Story, ...]) -> dict[str, bytes]:
         builds=BUILDS,
         weeks=tuple(WeekTotal(week, 10, 10, 1, 0, 1, 0, 0.5) for week in ("2026-W47", "2026-W48")),
     )
-    return render(report, Stories("", 0.005, BUILDS, stories), MADE_AT)
+    return render(report, Stories("", 0.005, BUILDS, stories), MADE_AT, decided)
 
 
 @pytest.fixture(scope="session")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     """A folder with the page of made-up stories."""
 
-    def make(*stories: Story) -> Path:
+    def make(*stories: Story, decided: Sequence[Decided] | None = None) -> Path:
         folder = tmp_path_factory.mktemp("made")
-        for name, data in rendered(stories).items():
+        for name, data in rendered(stories, decided).items():
             (folder / name).write_bytes(data)
         return folder
 

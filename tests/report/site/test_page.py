@@ -6,6 +6,8 @@ import json
 import re
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import date
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from playwright.sync_api import Page
 
 from flake_report import demo
 from flake_report.cli import main
+from flake_report.model.quarantine import Decided, Entry, Fate
 
 AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 
@@ -161,18 +164,26 @@ def test_an_empty_history_says_of_each_section_why_it_is_empty(
     assert violations(page) == []
 
 
-def test_the_quarantine_tells_which_tests_left_it(exported: Any, tmp_path: Path, visit: Callable[..., Any]) -> None:
-    healed = {
-        "test": "v1.core.test_block_pool::test_freed_blocks_are_reused", "step": "v1-core", "queue": "cpu_queue",
-        "fingerprints": ["0123456789abcdef"], "reason": "flaky", "evidence": "", "owner": "core team",
-        "since": "2026-03-01", "expires": "2099-01-01",
-    }  # fmt: skip
-    (tmp_path / "q.json").write_text(json.dumps({"schema": "flake-quarantine/1", "entries": [healed]}))
+def test_a_quarantine_that_nothing_left_is_said_to_be_so(
+    exported: Any, tmp_path: Path, visit: Callable[..., Any]
+) -> None:
+    (tmp_path / "q.json").write_text('{"schema": "flake-quarantine/1", "entries": []}')
     arguments = ["export", str(tmp_path / "site"), "--store", str(exported.store), "--branch", "main"]
     assert main([*arguments, "--quarantine", str(tmp_path / "q.json")]) == 0
-    told = visit(tmp_path / "site").page.locator("#recovered").inner_text()
-    assert "Out of quarantine" in told
-    assert "v1.core.test_block_pool::test_freed_blocks_are_reused core team" in told
+    assert "No test left the quarantine." in visit(tmp_path / "site").page.locator("#recovered").inner_text()
+
+
+def test_tests_that_left_the_quarantine_are_told_with_the_reason(
+    visit: Callable[..., Any], made: Callable[..., Path], told: Callable[..., Any]
+) -> None:
+    day = date(2026, 11, 1)
+    entry = Entry("v1.test_x::test_old", "step", "pool", ("f00d",), "flaky", "", "core team", day, day)
+    kept = replace(entry, test="v1.test_x::test_kept")
+    decided = (Decided(entry, Fate.HEALED, "90 passes since build 7"), Decided(kept, Fate.KEPT))
+    text = visit(made(told("test_a"), decided=decided)).page.locator("#recovered").inner_text()
+    assert "v1.test_x::test_old core team" in text
+    assert "90 passes since build 7" in text
+    assert "test_kept" not in text
 
 
 def test_the_policy_lets_nothing_in(exported: Any) -> None:

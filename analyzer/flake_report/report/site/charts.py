@@ -41,6 +41,7 @@ class Chart:
         """The chart as an element to stand in a page; names inside it are its own."""
         text = vl_convert.vegalite_to_svg(self.spec)
         text = re.sub(r'(id="|url\(#)(?=\w)', rf"\g<1>{self.name}-", text)
+        text = re.sub(r' (?:role|aria-[a-z]+)="[^"]*"', "", text)  # the page tells it as one picture
         return Markup(text)  # noqa: S704  # vl-convert escapes what it is given
 
     @property

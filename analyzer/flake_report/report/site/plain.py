@@ -7,22 +7,17 @@ import re
 
 from markupsafe import Markup
 
+from flake_report.model.words import spelt
+
 LONGEST = 400
 """Characters of any one text that are shown."""
-
-_UNSEEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb"
-    "\U000e0000-\U000e007f]"
-)
-"""Control characters, and those that have no shape or turn the direction of what follows."""
 
 _WEB = re.compile(r"https?://[!-~]+")
 
 
 def plain(text: str) -> str:
-    """The text with every unseen character spelt out, and cut with a mark where it is too long."""
-    cut = text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
-    return _UNSEEN.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", cut)
+    """The text with what cannot be seen spelt out, and cut with a mark where it is too long."""
+    return spelt(text if len(text) <= LONGEST else f"{text[:LONGEST]}…")
 
 
 def shown(value: object) -> object:
