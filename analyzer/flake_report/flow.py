@@ -21,7 +21,7 @@ from flake_report.parse.textual import is_text
 
 from .ingestion import ingest
 from .reporting import show, site, told, why
-from .understand import read, read_log, signature_table
+from .understand import of_job, read, read_log, signature_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,12 +29,15 @@ if TYPE_CHECKING:
 
     from flake_report.classify.signatures import SignatureTable
     from flake_report.collect.collector import Collection
+    from flake_report.collect.present import Here
     from flake_report.collect.tally import Progress
+    from flake_report.model.known import KnownFailures
     from flake_report.model.memory import Tuning
     from flake_report.model.memory_event import MemoryArchive
     from flake_report.model.quarantine import Decided, Quarantine
     from flake_report.model.query import Query
     from flake_report.model.rate import Run
+    from flake_report.model.triage import Triage
     from flake_report.rate.owners import Ownership
     from flake_report.store import Store
 
@@ -47,6 +50,7 @@ __all__ = [
     "explain",
     "ingest",
     "job_logs",
+    "known_failures",
     "memory_archive",
     "open_store",
     "ownership",
@@ -57,6 +61,7 @@ __all__ = [
     "signature_table",
     "site",
     "told",
+    "triage",
     "upgrade_store",
     "why",
 ]
@@ -159,6 +164,40 @@ def compared_with(report: FlakeReport, baseline: str) -> FlakeReport:
     name, data = exported(baseline, "report.json")
     counts = joined(report.counts, read_week_table(data, name))
     return replace(report, counts=counts, comparisons=compared(counts))
+
+
+def known_failures(known: FlakeReport | str) -> KnownFailures:
+    """What is known of failures: by a report, or by an earlier export, whose address is given."""
+    from flake_report.collect.baseline import exported
+    from flake_report.parse.flakes import read_flakes
+    from flake_report.report.flakes import flakes_json
+
+    name, data = exported(known, "flakes.json") if isinstance(known, str) else ("", flakes_json(known, limit=None))
+    return read_flakes(data, name)
+
+
+def triage(
+    paths: Sequence[str],
+    here: Here,
+    table: SignatureTable,
+    warn: Warn,
+    *,
+    known: KnownFailures | None,
+    archive: MemoryArchive | None = None,
+) -> Triage:
+    """What failed in the build that runs now; `archive` is what a store knows of its GPU-memory failures."""
+    from flake_report.collect.present import present
+    from flake_report.rate.triage import triage as sort
+
+    records = [read(evidence, table) for evidence in present(paths, here, warn)]
+    for record in records:
+        for warning in of_job(record):
+            warn(warning)
+    if archive is not None:
+        from flake_report.rate.memory_history import with_past
+
+        records = [replace(one, causes=tuple(with_past(cause, archive) for cause in one.causes)) for one in records]
+    return sort(records, known, {row.name: row for row in table.rows})
 
 
 def ownership(tests: Mapping[str, str], codeowners: tuple[str, str] | None, warn: Warn) -> Ownership:

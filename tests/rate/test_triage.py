@@ -148,7 +148,7 @@ def test_a_victim_is_the_environments_with_the_diagnosis_of_its_log_and_its_past
     victim = attempt(signature="free-memory", blame="gpu-memory", message="Free memory …")
     found = triage([record(victim, causes=[cause])], history)
     assert kind_and_why(found) == (
-        FailureKind.GPU_MEMORY, "held by this pytest process; 5 incidents like it before, since 2026-11-03",
+        FailureKind.GPU_MEMORY, "x; held by this pytest process; 5 incidents like it before, since 2026-11-03",
     )  # fmt: skip
     assert found.failures[0].advice == "shut the engine down"
 

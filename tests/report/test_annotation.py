@@ -46,7 +46,7 @@ def lines(found: Triage, **options: object) -> list[str]:
 def test_it_tells_what_failed_where_why_and_what_to_do() -> None:
     new = failure(FailureKind.NEW, owner="@core", seen="https://buildkite.com/acme/ci/builds/790#job-9")
     assert lines(told(new, failure(FailureKind.FLAKE, "u"))) == [
-        "**2 failures** of 120 tests in 3 jobs: 1 new · 1 flake",
+        "**2 failures of 120 tests in 3 jobs: 1 new · 1 flake**",
         "",
         "Compared with 60 builds · `main` · 2026-03-30 to 2026-05-10.",
         "",
@@ -98,7 +98,7 @@ def test_it_is_red_only_where_somebody_must_look(found: Triage, expected: Style)
 def test_a_passing_retry_says_that_no_test_failed_in_the_end() -> None:
     recovered = Recovered(failure(FailureKind.NEW).variant, JOB, "AssertionError: no", flake=True)
     page = lines(told(recovered=(recovered,)))
-    assert page[0] == "**No test failed in the end**: 120 tests in 3 jobs"
+    assert page[0] == "**No test failed in the end: 120 tests in 3 jobs · 1 test passed when tried again**"
     assert f"- `v1.x::t[a]` · `unit` · `l4` · [job](#{UUID}) · a known flake: `AssertionError: no`" in page
 
 
@@ -114,7 +114,7 @@ def test_any_number_of_failures_fits_and_the_rest_is_counted(limit: int) -> None
     ]
     page = annotation(told(*many), limit=limit)
     assert len(page.encode()) <= limit
-    assert page.startswith("**1,800 failures** of 120 tests in 3 jobs: 200 new · 200 regression")
+    assert page.startswith("**1,800 failures of 120 tests in 3 jobs: 200 new · 200 regression")
     shown = len(re.findall(r"^- <code>", page, re.MULTILINE))
     left = sum(int(found.replace(",", "")) for found in re.findall(r"^- … ([\d,]+) more$", page, re.MULTILINE))
     grouped = 5 * 199  # of the environment's five kinds, 200 victims of one job are one item

@@ -25,6 +25,7 @@ COMMANDS = {
     "tune": "Tell which GPU memory setting fits a test.",
     "quarantine": "Write the list of known failures that the recorder excuses.",
     "export": "Write the weekly page and its data files into a folder.",
+    "annotate": "Say on the build itself which of its failures are known, and which are new.",
     "store": "Look at a store itself, and look after it.",
     "demo": "Try it all on a small simulated history.",
     "signatures": "List the failures that are recognised, or check your own.",

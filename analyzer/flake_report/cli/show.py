@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import click
 
-from flake_report.report import history, story, table
+from flake_report.report import digest, history, story, table
 
-from .options import HistoryArguments, engine_option, format_option, history_options
+from .harmless import harmless
+from .options import HistoryArguments, engine_option, history_options
 from .terminal import print_json, show
 
 
@@ -15,7 +16,13 @@ from .terminal import print_json, show
 @click.option("--all", "everything", is_flag=True, help="Also the tests that never failed.")
 @click.option("--why", metavar="TEST", help="The evidence on this test, run by run; its name as for --test.")
 @engine_option
-@format_option
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "markdown"]),
+    default="text",
+    help="For people, for programs, or for a comment on a pull request.",
+)
 def command(everything: bool, why: str | None, form: str, **arguments: object) -> int:  # noqa: FBT001  # click hands a flag as a bool
     """Tell which tests fail on their first attempt, how often, and how often the environment failed them.
 
@@ -25,7 +32,10 @@ def command(everything: bool, why: str | None, form: str, **arguments: object) -
     \b
     flake-report show --since 4w --branch main
     flake-report show --why test_fewer_blocks_with_hma
+    flake-report show --format markdown
     """
+    if why and form == "markdown":
+        raise click.UsageError("--why is told as text or json; leave --format markdown out")
     if why and arguments["test"]:
         raise click.UsageError("--why names the test already; leave --test out")
     where = HistoryArguments.from_click({**arguments, "test": why or arguments["test"]})
@@ -34,6 +44,8 @@ def command(everything: bool, why: str | None, form: str, **arguments: object) -
     report = where.report()
     if form == "json":
         print_json(history.to_json(report))
+    elif form == "markdown":
+        click.echo(harmless(digest.to_markdown(report, everything=everything)), nl=False)
     else:
         show(*table.to_text(report, everything=everything))
     return 0 if report.health.jobs else 1

@@ -124,7 +124,7 @@ class _Judge:
     def _by_cause(self, variant: Variant | None, job: Job, message: str, cause: Cause) -> BuildFailure:
         """What the log says of it; of what is no fault of the environment, only that."""
         kind = FailureKind(cause.blame.value) if cause.blame.environment else FailureKind.UNCLEAR
-        told = cause.diagnosis.sentence if cause.diagnosis else cause.title
+        told = f"{cause.title}; {cause.diagnosis.sentence}" if cause.diagnosis else cause.title
         past = f"; {cause.past.sentence}" if cause.past else self._incidents(cause.signature)
         advice = cause.diagnosis.advice if cause.diagnosis else cause.hint
         why = told + past if cause.blame.environment else f"the job failed outside its tests: {told}"

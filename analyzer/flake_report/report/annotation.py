@@ -66,6 +66,49 @@ def style(found: Triage) -> Style:
     return Style.INFO if found.recovered or not found.jobs else Style.SUCCESS
 
 
+def to_json(found: Triage) -> dict[str, object]:
+    """The stable keys of `annotate --format json` that tell of the build."""
+    return {
+        "jobs": found.jobs,
+        "tests": found.tests,
+        "compared_with_builds": found.known.builds if found.known else None,
+        "failures": [
+            {
+                "kind": failure.kind.value,
+                **_where(failure.variant, failure.job),
+                "message": failure.message,
+                "why": failure.why,
+                "advice": failure.advice,
+                "signature": failure.signature,
+                "seen": failure.seen or None,
+                "owner": failure.owner,
+            }
+            for failure in found.failures
+        ],
+        "recovered": [
+            {**_where(one.variant, one.job), "message": one.message, "flake": one.flake} for one in found.recovered
+        ],
+    }
+
+
+def _where(variant: Variant | None, job: Job) -> dict[str, object]:
+    step = (variant.step if variant else "") or job.step
+    return {"test": str(variant.test) if variant else None, "step": step, "queue": job.queue, "job": job.id}
+
+
+def headline(found: Triage) -> str:
+    """One line: how many failures there are, and of which kinds."""
+    ran = f"{plural(found.tests, 'test')} in {plural(found.jobs, 'job')}"
+    if not found.jobs:
+        return "no test results were found in this build"
+    if not found.failures:
+        again = f" · {plural(len(found.recovered), 'test')} passed when tried again" if found.recovered else ""
+        return f"no test failed in the end: {ran}{again}"
+    counted = Counter(failure.kind for failure in found.failures)
+    told = " · ".join(f"{counted[kind]:,} {kind.value}" for kind in FailureKind if counted[kind])
+    return f"{plural(len(found.failures), 'failure')} of {ran}: {told}"
+
+
 def annotation(found: Triage, artifacts: Sequence[str] = (), limit: int = LIMIT) -> str:
     """The annotation's text; `artifacts` are paths of files of this build: images are shown, others linked."""
     by_kind: dict[FailureKind, list[BuildFailure]] = defaultdict(list)
@@ -91,15 +134,8 @@ def shown_artifacts(paths: Sequence[str]) -> Iterator[str]:
 
 
 def _head(found: Triage) -> Iterator[str]:
-    ran = f"{plural(found.tests, 'test')} in {plural(found.jobs, 'job')}"
-    if not found.jobs:
-        yield "**No test results were found in this build**"
-    elif not found.failures:
-        yield f"**No test failed in the end**: {ran}"
-    else:
-        counted = Counter(failure.kind for failure in found.failures)
-        told = " · ".join(f"{counted[kind]:,} {kind.value}" for kind in FailureKind if counted[kind])
-        yield f"**{plural(len(found.failures), 'failure')}** of {ran}: {told}"
+    line = headline(found)
+    yield f"**{line[0].upper()}{line[1:]}**"
     yield ""
     yield _known(found.known)
     yield ""
@@ -155,7 +191,7 @@ def _recovered(one: Recovered, found: Triage) -> str:
 def _place(variant: Variant | None, job: Job, found: Triage) -> str:
     """Where it ran, with a link to the job on the build's own page."""
     step = (variant.step if variant else "") or job.step or job.label
-    named = code(step) if step and step != job.id else ""
+    named = code(step) if step and not _is_uuid(step) else ""
     queue = code(job.queue) if job.queue else ""
     address = f"#{job.id}" if _is_uuid(job.id) else (job_url(found.build, job.id) if found.build else None)
     jump = link("job", address) if address else ""

@@ -8,9 +8,10 @@ from flake_report.model.comparison import Change
 from flake_report.model.incident import IncidentKind
 from flake_report.model.rate import FlakeRate, Interval, Variant
 from flake_report.model.report import FlakeReport
+from flake_report.model.verdict import TestVerdict
 
 from . import machines, memory, weekly
-from .annotation import shown_artifacts
+from .annotation import Style, shown_artifacts
 from .links import job_url
 from .markdown import code, fitted, link, plain
 from .table import health_line, verdict_line, window_line
@@ -53,6 +54,17 @@ def to_markdown(
     ]
     most = len(report.tests) if everything else SHOWN
     return fitted("\n".join(_head(report)), sections, "\n".join(_tail(report, artifacts)), limit, most)
+
+
+def style(report: FlakeReport) -> Style:
+    """A history is never an error of the build that tells it."""
+    bad = report.comparisons.worse or any(test.verdict is TestVerdict.BROKEN for test in report.tests)
+    return Style.WARNING if bad else Style.INFO
+
+
+def headline(report: FlakeReport) -> str:
+    """One line: what differs this week, or where no weeks can be compared, which verdicts there are."""
+    return weekly.headline(report.comparisons) if report.comparisons.before else verdict_line(report).plain
 
 
 def _head(report: FlakeReport) -> Iterator[str]:

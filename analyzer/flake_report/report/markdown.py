@@ -15,7 +15,7 @@ SHOWN = 300
 _SPECIAL = re.compile(r"""[&<>"'|`*\[\]\\~:@#!$^{}+]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|(?<=www)\.""", re.IGNORECASE)
 """What Markdown, HTML, autolinks, emoji and mentions are made of; `_` inside a word makes nothing."""
 
-_BLOCK = re.compile(r"[-=]|\d+[.)]")
+_BLOCK = re.compile(r"[-=]|\d+[.)](?:\s|$)")
 """What makes a list or a heading at the beginning of a line."""
 
 _ADDRESS = re.compile(r"https?://[A-Za-z0-9.-]+(?::\d+)?(?:/[A-Za-z0-9._/-]*)?(?:#[A-Za-z0-9._-]*)?|#[A-Za-z0-9-]+")
