@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -129,6 +130,15 @@ def test_new_and_vanished_tests_are_told_once() -> None:
     found = comparisons(made, {})
     assert [variant.test.name for variant in found.new] == ["new"]
     assert [variant.test.name for variant in found.vanished] == ["gone"]
+
+
+@pytest.mark.parametrize("did", ["P", "S"])
+def test_a_build_whose_clock_is_weeks_ahead_makes_no_test_vanish(did) -> None:
+    """It alone is of the newest week, and it lies between builds of weeks before."""
+    known = list(builds(3, 4))
+    known[6] = replace(known[6], created_at=MONDAY + timedelta(weeks=9))
+    found = comparisons(fleet(known, history("always", did * 12, known), history("late", "......PPPPPP", known)), {})
+    assert (found.week, found.vanished) == (known[6].week, ())
 
 
 def test_another_command_makes_no_new_test() -> None:

@@ -22,6 +22,7 @@ TODAY = date(2026, 11, 30)
 MONDAY = datetime(2026, 11, 2, tzinfo=UTC)
 VERDICTS = {"F": RunVerdict.FAILED, "M": RunVerdict.FLAKY, "V": RunVerdict.VICTIM, "G": RunVerdict.FAILED}
 PRINTS = {"F": "known", "M": "known", "G": "new"}
+BOTH = frozenset({"known", "new"})
 
 
 def history(spelled: str, variant: Variant = VARIANT) -> History:
@@ -37,7 +38,9 @@ def history(spelled: str, variant: Variant = VARIANT) -> History:
 
 def rate(verdict: TestVerdict = TestVerdict.FLAKY, variant: Variant = VARIANT, **fields: Any) -> FlakeRate:
     own = Interval(20, 3, 0.15, 0.05, 0.3)
-    return FlakeRate(variant, own, own, 0.0, "", verdict=verdict, reason="it is so", **fields)
+    return FlakeRate(
+        variant, own, own, 0.0, "", verdict=verdict, reason="it is so", **{"flakes": frozenset({"known"}), **fields}
+    )
 
 
 def entry(**fields: Any) -> Entry:
@@ -88,12 +91,13 @@ def test_a_failure_that_happened_once_in_its_way_is_not_excused():
     listed, _ = made(Quarantine(), "M..G..", rate())
     assert listed.entries[0].fingerprints == ("known",)
     assert made(Quarantine(), "G.....", rate())[0] == Quarantine()
-    assert made(Quarantine(), "G..G..", rate())[0].entries[0].fingerprints == ("new",)
+    shown = rate(flakes=frozenset({"new"}))
+    assert made(Quarantine(), "G..G..", shown)[0].entries[0].fingerprints == ("new",)
 
 
 def test_failures_of_a_breakage_are_not_excused():
     breakage = Segment(3, 5, 3, 3, 0, 3, 0, breakage=True)
-    listed, _ = made(Quarantine(), "M..GGG.", rate(segments=(breakage,)))
+    listed, _ = made(Quarantine(), "M..GGG.", rate(segments=(breakage,), flakes=BOTH))
     assert listed.entries[0].fingerprints == ("known",)
 
 
@@ -147,7 +151,7 @@ def test_victims_are_no_passes_and_no_failures():
 
 
 def test_a_kept_entry_learns_the_further_ways_in_which_its_test_flakes():
-    listed, decided = made(Quarantine((entry(owner="@me"),)), "MF.GG", rate())
+    listed, decided = made(Quarantine((entry(owner="@me"),)), "MF.G.G", rate(flakes=BOTH))
     assert decided == [(Fate.KEPT, "")]
     assert listed.entries == (entry(owner="@me", fingerprints=("known", "new")),)
 
@@ -179,7 +183,7 @@ def test_what_a_person_listed_in_other_words_does_not_come_back_by_itself_either
 @pytest.mark.parametrize("wide", WIDE)
 def test_an_entry_for_many_learns_nothing_of_one_whose_new_way_gets_an_entry_of_its_own(wide):
     old = Quarantine((entry(**wide),))
-    listed, decided = made(old, "MF.GG", rate())
+    listed, decided = made(old, "MF.G.G", rate(flakes=BOTH))
     assert [fate for fate, _ in decided] == [Fate.KEPT, Fate.ADDED]
     assert [(one.test, one.fingerprints) for one in listed.entries] == [
         (entry(**wide).test, ("known",)),
@@ -195,7 +199,9 @@ def test_what_a_person_lists_again_has_not_lapsed():
 
 def test_sessions_of_one_test_share_an_entry():
     other = Variant(VARIANT.test, "unit", "l4", "pytest -k other")
-    listed, _ = update(Quarantine(), [history("M.F"), history("G.G", other)], [rate(), rate(variant=other)], terms())
+    listed, _ = update(
+        Quarantine(), [history("M.F"), history("G.G", other)], [rate(), rate(variant=other, flakes=BOTH)], terms()
+    )
     assert [one.fingerprints for one in listed.entries] == [("known", "new")]
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from flake_report.model.rate import FlakeRate, Fleet
+from flake_report.model.rate import FlakeRate, Fleet, Streak
 from flake_report.model.verdict import TestVerdict
 from flake_report.rate.rates import flake_rates
 
@@ -41,18 +41,38 @@ STORIES = {
     ),
     "flaked in several builds": (
         ["FP", "P", "FP", "P", "F|P", "P"], TestVerdict.FLAKY,
-        "3 builds, from build 0 to build 4, both failed and passed at one commit",
+        "3 builds, from build 0 to build 4, each failed and passed at one commit",
     ),
     "failed alone twice, and said the same": (
         [*P * 9, "F", *P * 9, "F", *P * 9], TestVerdict.FLAKY,
         "build 9 and build 19 failed, each alone and all with one message",
     ),
     "fails in the newest build alone": (
-        [*P * 9, "F"], TestVerdict.NEW_FAILURE, "build 9 failed, the newest: too early to say why",
+        [*P * 9, "F"], TestVerdict.NEW_FAILURE, "failed in build 9, its newest result: too early to say why",
     ),
     "fails in the two newest builds": (
         [*P * 9, "F", "F"], TestVerdict.NEW_FAILURE,
-        "the newest 2 builds failed, from build 9 on: too early to say why",
+        "its 2 newest results are failures, from build 9 to build 10: too early to say why",
+    ),
+    "failed in the newest build that tells anything": (
+        [*P * 9, "F", "V", "S", "P!"], TestVerdict.NEW_FAILURE,
+        "failed in build 9, its newest result: too early to say why",
+    ),
+    "fails on nearly every attempt now": (
+        [*P * 40, *["F"] * 9, "P", *["F"] * 9], TestVerdict.BROKEN,
+        "failed in 18 of 19 runs since build 40; before that it passed in build 39",
+    ),
+    "was broken, passes again, and failed once more": (
+        [*P * 40, *["F"] * 10, *P * 40, "F", *P * 9], TestVerdict.RECOVERED,
+        "failed in all 10 runs from build 40 to build 49; since then build 90 failed",
+    ),
+    "was broken, and failed in two builds in a row later": (
+        [*P * 40, *["F"] * 10, *P * 40, "F", "F", *P * 40], TestVerdict.RECOVERED,
+        "failed in 2 builds in a row, from build 90 to build 91; passes since",
+    ),
+    "failed in two builds in a row, and once more": (
+        [*P * 20, "F", "F", *P * 10, "F", *P * 10], TestVerdict.RECOVERED,
+        "failed in 2 builds in a row, from build 20 to build 21; since then build 32 failed",
     ),
     "was broken and passes again": (
         [*P * 40, *["F"] * 10, *P * 40], TestVerdict.RECOVERED,
@@ -67,7 +87,7 @@ STORIES = {
         "build 9 failed alone: a rare flake and a commit that was taken back at once look the same",
     ),
     "never failed in 20 runs": (
-        P * 20, TestVerdict.HEALTHY, "no failure of its own in 20 runs: it fails in less than 12 %",
+        P * 20, TestVerdict.HEALTHY, "no failure of its own in 20 runs: its rate is below 11.7 % (95 % sure)",
     ),
     "never failed in 19 runs": (
         P * 19, TestVerdict.UNKNOWN,
@@ -75,7 +95,7 @@ STORIES = {
     ),
     "was only struck by the environment": (
         [*P * 10, "V", "wV", *P * 10], TestVerdict.HEALTHY,
-        "no failure of its own in 20 runs: it fails in less than 12 %",
+        "no failure of its own in 20 runs: its rate is below 11.7 % (95 % sure)",
     ),
     "never ran to its end": (["P!", "S", "V"], TestVerdict.UNKNOWN, "never ran to its own end"),
 }  # fmt: skip
@@ -95,7 +115,8 @@ def test_two_lone_failures_that_say_other_things_are_no_flake(fleet) -> None:
     rate = judged(worded(fleet(*P * 9, "F", *P * 9, "F", *P * 9), "one", "other"))
     assert rate.verdict is TestVerdict.SUSPECT
     assert (
-        rate.reason == "build 9 and build 19 failed, each alone and in its own way: flake or bad commits, nothing tells"
+        rate.reason == "build 9 and build 19 failed, each alone and none known to be like another: "
+        "flake or bad commits, nothing tells"
     )
 
 
@@ -139,6 +160,92 @@ def test_a_breakage_at_both_ends_of_a_history_is_bounded_by_nothing(fleet) -> No
     (broke,) = judged(fleet(*["F"] * 5)).breakages
     assert (broke.good, broke.mended) == (None, None)
     assert broke.earliest == broke.latest == broke.first
+
+
+def moved(fleet: Fleet, builds: list[int], **changes: str) -> Fleet:
+    """The same history with these builds on another branch, or of another commit."""
+    return replace(
+        fleet,
+        builds=tuple(replace(build, **changes) if at in builds else build for at, build in enumerate(fleet.builds)),
+    )
+
+
+def test_a_branch_that_broke_the_test_makes_it_no_flake_while_others_pass(fleet) -> None:
+    """Three builds of one branch fail alike, and builds of another pass between them: nothing flaked."""
+    history = fleet(*P * 9, "F", "P", "P", "F", "P", "F", *P * 9)
+    assert judged(history).verdict is TestVerdict.FLAKY  # all on one branch
+    rate = judged(moved(history, [9, 12, 14], branch="pr-7"))
+    assert (rate.verdict, rate.flakes) == (TestVerdict.SUSPECT, frozenset())
+    assert rate.reason == (
+        "3 builds, from build 9 to build 14, failed, and nothing passed on that branch since: "
+        "a flake or what was changed there, nothing tells"
+    )
+
+
+def test_a_branch_that_broke_the_test_and_mended_it_recovered(fleet) -> None:
+    rate = judged(moved(fleet(*P * 9, "F", "P", "F", *P * 9), [9, 11, 13], branch="pr-7"))
+    assert rate.verdict is TestVerdict.RECOVERED
+    assert rate.reason == "failed in 2 builds in a row, from build 9 to build 11; passes since"
+
+
+def test_two_branches_that_fail_alike_may_hold_one_bad_commit(fleet) -> None:
+    history = moved(fleet(*P * 9, "F", "P", "P", "F", *P * 9), [9, 10], branch="pr-7")
+    rate = judged(moved(history, [12, 13], branch="pr-8"))
+    assert rate.verdict is TestVerdict.SUSPECT
+    assert rate.reason.startswith("build 9 and build 12 failed, on 2 branches: ")
+
+
+def test_another_pipeline_that_passes_does_not_part_a_regression(fleet) -> None:
+    history = fleet(*P * 6, *["F", "P"] * 6)
+    rate = judged(moved(history, list(range(6, 18, 2)), org="beta"))
+    assert rate.verdict is TestVerdict.SUSPECT
+    newest = judged(replace(moved(fleet(*P * 9, "F", "P", "F"), [9, 11], org="beta")))
+    assert newest.reason == (
+        "its 2 newest results on that branch are failures, from build 9 to build 11: too early to say why"
+    )
+    both = judged(moved(moved(history, [6, 7], org="beta"), [8, 9], org="gamma"))
+    assert both.flakes == {"print-F"}  # four lone failures of acme's own are left
+
+
+def test_a_flake_on_one_branch_is_found_between_builds_of_others(fleet) -> None:
+    history = moved(fleet(*P * 9, "F", *P * 9, "F", *P * 9), [2, 8, 10, 12, 18, 20], branch="pr-7")
+    assert judged(history).verdict is TestVerdict.FLAKY
+
+
+def test_a_commit_that_is_built_again_and_fails_again_is_no_flake(fleet) -> None:
+    history = fleet(*P * 9, "F", *P * 9, "F", *P * 9)
+    rate = judged(moved(history, [9, 19], commit="bad"))
+    assert rate.verdict is TestVerdict.SUSPECT
+    assert rate.reason == (
+        "build 9 and build 19 failed, all at one commit: "
+        "a bad commit that was built again and a rare flake look the same"
+    )
+    assert judged(moved(history, [9, 19], commit="")).verdict is TestVerdict.FLAKY  # commits are not told
+
+
+def test_a_flaky_test_that_a_commit_broke_in_another_way_flakes_in_the_one_way_alone(fleet) -> None:
+    history = worded(fleet(*P * 20, "FP", *P * 20, "F", "F", *P * 20, "F", *P * 20, "F", *P * 9),
+                     "flake", "broke", "broke", "lone", "lone")  # fmt: skip
+    rate = judged(history)
+    assert (rate.verdict, rate.flakes) == (TestVerdict.FLAKY, {"flake", "lone"})
+
+
+def test_a_build_whose_clock_is_a_week_ahead_moves_no_commit_of_a_breakage(fleet) -> None:
+    """Its week is another one, so passes before the breakage are two streaks that interleave."""
+    plain = fleet(*P * 40, *["F"] * 20, *P * 40)
+    (history,) = plain.histories
+    early = next(streak for streak in history.passes if streak.last_order == 39)
+    odd = Streak(35, 35, 1)
+    rest = replace(early, count=early.count - 1)
+    passes = tuple(
+        sorted((*(one for one in history.passes if one != early), rest, odd), key=lambda one: one.first_order)
+    )
+    skewed = replace(plain, histories=(replace(history, passes=passes),))
+    assert judged(skewed).breakages == judged(plain).breakages
+    assert judged(skewed).reason == judged(plain).reason
+    assert [(part.earliest, part.latest) for part in judged(skewed).segments] == [
+        (part.earliest, part.latest) for part in judged(plain).segments
+    ]
 
 
 def test_no_order_of_what_happened_raises_a_flaky_verdict_without_a_mixed_build_or_two_alike(fleet) -> None:

@@ -167,7 +167,7 @@ class FlakeRate:
     the interval of p is too narrow for weeks to come. `trend` is by week, oldest first; empty where no run needed
     telling.
     `first_order` and `last_order` are the first and the last build with an own attempt; None where there is none.
-    `owner` is empty where nobody is named.
+    `flakes` are the fingerprints with which it is known to flake. `owner` is empty where nobody is named.
     """
 
     variant: Variant
@@ -189,6 +189,12 @@ class FlakeRate:
     first_order: int | None = None
     last_order: int | None = None
     owner: str = ""
+    flakes: frozenset[str] = frozenset()
+
+    @property
+    def troubled(self) -> bool:
+        """Whether any attempt failed, by the test or by the environment: only then is there something to show."""
+        return bool(self.own.hits or self.environment.hits or self.breakages or self.flaky_runs)
 
 
 class Level(StrEnum):

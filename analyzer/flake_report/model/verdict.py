@@ -11,10 +11,10 @@ from .evidence import Build
 class TestVerdict(StrEnum):
     """What is known of one variant, the first that holds; `reason` beside it says why in a sentence.
 
-    BROKEN: it fails on every attempt now. FLAKY: the same code both failed and passed, or separate builds failed in one
-    and the same way. NEW_FAILURE: the newest run failed, and it is too early to say why. RECOVERED: it was broken, and
-    passes again. SUSPECT: one build failed alone; a rare flake and a commit that was taken back at once look the same.
-    HEALTHY: no failure in at least 20 runs. UNKNOWN: too few runs.
+    BROKEN: it fails on every attempt now. FLAKY: the same code both failed and passed, or separate builds of a branch
+    failed in one and the same way. NEW_FAILURE: the newest run failed, and it is too early to say why. RECOVERED: it
+    was broken, and passes again. SUSPECT: builds failed alone, or on a branch that did not pass since; a rare flake and
+    what a commit did look the same. HEALTHY: no failure in at least 20 runs. UNKNOWN: too few runs.
     """
 
     __test__ = False  # pytest would take the name for a test class

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from itertools import accumulate
 
 from flake_report.model.evidence import Build
 from flake_report.model.rate import Run, RunVerdict
@@ -19,7 +20,7 @@ def breakages(history: Parted, builds: Sequence[Build]) -> tuple[Breakage, ...]:
 
 
 def _breakage(history: Sequence[Piece], segment: Segment, builds: Sequence[Build]) -> Breakage:
-    ends = [piece.last for piece in history]
+    ends = list(accumulate((piece.last for piece in history), max))  # streaks of several weeks may interleave
     firsts = [piece.first for piece in history]
     before = bisect_left(ends, segment.first) - 1
     after = bisect_right(firsts, segment.last)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
@@ -70,11 +70,23 @@ def order_of(history: Sequence[Piece], nth: int, pool: Sequence[int]) -> int:
     Inside a streak it is exact where the test ran in every build of its pool between the streak's ends; else the
     streak's runs are taken to lie evenly among them.
     """
-    for piece in history:
+    for piece in _joined(history):
         if nth < piece.size:
             return _inside(piece, nth, pool)
         nth -= piece.size
-    return history[-1].last
+    return max(piece.last for piece in history)
+
+
+def _joined(history: Sequence[Piece]) -> Iterator[Piece]:
+    """The pieces, streaks that interleave as one: clocks that went wrong put builds of one stretch into many weeks."""
+    whole = history[0]
+    for piece in history[1:]:
+        if piece.first < whole.last:
+            whole = whole._replace(last=max(whole.last, piece.last), size=whole.size + piece.size)
+        else:
+            yield whole
+            whole = piece
+    yield whole
 
 
 def _inside(piece: Piece, nth: int, pool: Sequence[int]) -> int:

@@ -13,8 +13,9 @@ from flake_report.model.rate import FlakeRate, Fleet, History, Interval, Retried
 from flake_report.model.verdict import TestVerdict
 
 from .breakages import breakages
-from .episodes import episodes
+from .episodes import alike_prints, episodes
 from .intervals import clopper_pearson_low, jeffreys, over
+from .lines import Lines
 from .multiplicity import found
 from .segments import Parted, parted
 from .steadiness import unsteady
@@ -86,9 +87,11 @@ def flake_rates(fleet: Fleet, budget: float, parts: Sequence[Parted] | None = No
     above = over(budget, [each.hits for each in own], [each.n for each in own]).tolist()
     weeks = [build.week for build in fleet.builds]
     bouts = _bouts(parts, tallies, weeks)
+    lines = {(pool.step, pool.queue): Lines(fleet.builds, pool.orders) for pool in fleet.pools}
     rates = []
     for at, history in enumerate(fleet.histories):
-        facts = _facts(parts[at], tallies[at], own[at], fleet.builds)
+        here = lines[history.variant.step, history.variant.queue]
+        facts = _facts(parts[at], tallies[at], own[at], fleet.builds, here)
         judged = judge(facts)
         rates.append(
             FlakeRate(
@@ -102,6 +105,7 @@ def flake_rates(fleet: Fleet, budget: float, parts: Sequence[Parted] | None = No
                 recovery=recovery[at],
                 retried=tallies[at].retried,
                 flaky_runs=len(facts.mixed),
+                flakes=_flakes(facts),
                 over_budget=above[at],
                 also_flaky=judged.also_flaky,
                 unsteady=at in bouts,
@@ -124,6 +128,12 @@ def flake_rates(fleet: Fleet, budget: float, parts: Sequence[Parted] | None = No
     return tuple(rates[at] for at in order)
 
 
+def _flakes(facts: Facts) -> frozenset[str]:
+    """The fingerprints of what shows that a test flakes; empty of a test that nothing shows to."""
+    mixed = {run.fingerprint for run in facts.mixed if run.fingerprint}
+    return alike_prints(facts.episodes, facts.builds) | mixed
+
+
 def _bouts(parts: Sequence[Parted], tallies: Sequence[Tally], weeks: Sequence[str]) -> frozenset[int]:
     """The histories whose weeks differ by more than chance, corrected for having looked at all that could."""
     looked = [at for at, each in enumerate(tallies) if each.first_failed > 1]
@@ -132,8 +142,8 @@ def _bouts(parts: Sequence[Parted], tallies: Sequence[Tally], weeks: Sequence[st
     return frozenset(at for at, one in zip(looked, differs.tolist(), strict=True) if one)
 
 
-def _facts(parts: Parted, counts: Tally, own: Interval, builds: Sequence[Build]) -> Facts:
-    return Facts(own, builds, parts.segments, breakages(parts, builds), episodes(parts), counts.mixed)
+def _facts(parts: Parted, counts: Tally, own: Interval, builds: Sequence[Build], lines: Lines) -> Facts:
+    return Facts(own, builds, parts.segments, breakages(parts, builds), episodes(parts, lines), counts.mixed)
 
 
 def interval(hits: int, runs: int) -> Interval:

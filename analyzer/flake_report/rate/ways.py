@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from flake_report.model.evidence import Build
 from flake_report.model.known import FailureWay
 from flake_report.model.rate import FlakeRate, Fleet, History, Run, RunVerdict, Variant
-from flake_report.model.verdict import TestVerdict
 
 FAILED = frozenset({RunVerdict.FAILED, RunVerdict.FLAKY})
 """Runs in which the test failed by itself."""
@@ -22,9 +21,6 @@ def ways(fleet: Fleet, rates: Iterable[FlakeRate]) -> dict[Variant, tuple[Failur
 
 
 def _ways(rate: FlakeRate, history: History, builds: Sequence[Build]) -> tuple[FailureWay, ...]:
-    # of a test that is not called flaky, builds in a row that failed alike were a regression
-    flaky = rate.verdict is TestVerdict.FLAKY or rate.also_flaky
-    flakes = {run.fingerprint for run in flaking(rate, history)} if flaky else set()
     alike: dict[str, list[Run]] = defaultdict(list)
     for run in history.runs:
         if run.verdict in FAILED:
@@ -33,7 +29,7 @@ def _ways(rate: FlakeRate, history: History, builds: Sequence[Build]) -> tuple[F
         FailureWay(
             fingerprint=fingerprint,
             runs=len(runs),
-            flake=fingerprint in flakes,
+            flake=fingerprint in rate.flakes,
             first=builds[runs[0].order],
             last=builds[runs[-1].order],
             job=runs[-1].job,
@@ -44,17 +40,15 @@ def _ways(rate: FlakeRate, history: History, builds: Sequence[Build]) -> tuple[F
 
 
 def flaking(rate: FlakeRate, history: History) -> list[Run]:
-    """The failures that are known to be flakes.
+    """The failures that are known to be flakes: outside breakages, and with a fingerprint that showed itself as one.
 
-    They lie outside breakages, at a commit that also passed, or happened in the same way as in another build.
+    A test that flakes in one way and is broken in another for a few builds flakes in the one way alone.
     """
     broken = [(segment.first, segment.last) for segment in rate.segments if segment.breakage]
-    runs = [
+    return [
         run
         for run in history.runs
-        if run.verdict in FAILED and run.fingerprint and not any(low <= run.order <= high for low, high in broken)
+        if run.verdict in FAILED
+        and run.fingerprint in rate.flakes
+        and not any(low <= run.order <= high for low, high in broken)
     ]
-    seen: dict[str, int] = defaultdict(int)
-    for run in runs:
-        seen[run.fingerprint] += 1 if run.verdict is RunVerdict.FAILED else 2
-    return [run for run in runs if seen[run.fingerprint] > 1]

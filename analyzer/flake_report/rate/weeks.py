@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -74,28 +76,43 @@ def week_table(fleet: Fleet, segments: Mapping[Variant, Sequence[Segment]]) -> W
     calendar = Calendar.of(fleet.builds)
     counts = week_counts(fleet, segments, calendar)
     weeks = [build.week for build in fleet.builds]
+    stretches = _Stretches(weeks, {(pool.step, pool.queue): pool.orders for pool in fleet.pools})
     return WeekTable(
         weeks=calendar.weeks,
         variants=tuple(history.variant for history in fleet.histories),
         runs=tuple(map(tuple, counts.runs.tolist())),
         first_failures=tuple(map(tuple, counts.failures.tolist())),
-        seen=tuple(_seen(history, weeks) for history in fleet.histories),
+        seen=tuple(stretches.seen(history) for history in fleet.histories),
         pools={(pool.step, pool.queue): frozenset(weeks[order] for order in pool.orders) for pool in fleet.pools},
     )
 
 
-def _seen(history: History, weeks: Sequence[str]) -> tuple[str, str]:
-    found = {weeks[order] for order in _orders(history)}
-    return (min(found), max(found)) if found else ("", "")
+class _Stretches:
+    """The first and the last week between two builds of a pool."""
 
+    def __init__(self, weeks: Sequence[str], pools: Mapping[tuple[str, str], Sequence[int]]) -> None:
+        self._weeks = weeks
+        self._pools = pools
+        self._in_order = all(one <= other for one, other in pairwise(weeks))
+        self._known: dict[tuple[str, str, Streak], tuple[str, str]] = {}
 
-def _orders(history: History) -> Iterator[int]:
-    """The builds in which each thing that is told of a history began and ended."""
-    for streak in (*history.passes, *history.skips):
-        yield streak.first_order
-        yield streak.last_order
-    for run in history.runs:
-        yield run.order
+    def seen(self, history: History) -> tuple[str, str]:
+        """The first and the last week of a history; empty where nothing is told of it."""
+        ends = [(self._weeks[run.order],) * 2 for run in history.runs]
+        ends += [self._ends(history.variant, streak) for streak in (*history.passes, *history.skips)]
+        return (min(first for first, _ in ends), max(last for _, last in ends)) if ends else ("", "")
+
+    def _ends(self, variant: Variant, streak: Streak) -> tuple[str, str]:
+        """A clock that went wrong may put the newest week in the middle of a streak."""
+        if self._in_order:
+            return self._weeks[streak.first_order], self._weeks[streak.last_order]
+        place = (variant.step, variant.queue, streak)
+        if place not in self._known:
+            orders = self._pools[place[:2]]
+            within = orders[bisect_left(orders, streak.first_order) : bisect_right(orders, streak.last_order)]
+            weeks = [self._weeks[order] for order in within]
+            self._known[place] = min(weeks), max(weeks)
+        return self._known[place]
 
 
 def counts_of(table: WeekTable) -> WeekCounts:

@@ -104,7 +104,7 @@ def _incidents(report: FlakeReport) -> Iterator[Family]:
 
 def _samples(tests: Iterable[FlakeRate], key: str) -> Iterator[tuple[Labels, float | int]]:
     for test in tests:
-        if test.own.hits or test.environment.hits or test.breakages:
+        if test.troubled:
             told = row(test)
             labels = {name: told[name] for name in ("test", "apart", "step", "queue", "session", "verdict", "owner")}
             value = told[key]

@@ -42,7 +42,7 @@ def to_text(report: FlakeReport, *, everything: bool = False) -> Iterator[Render
         yield Text("nothing in the store matches; names are matched as written, capitals too")
         return
     yield Text()
-    failing = [test for test in report.tests if test.own.hits or test.environment.hits or test.breakages]
+    failing = [test for test in report.tests if test.troubled]
     shown = list(report.tests) if everything else failing[:SHOWN]
     if shown:
         yield from (Text(line, style="dim", no_wrap=True) for line in HEADINGS)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from flake_report.model.rate import Fleet, RunVerdict
+from flake_report.model.rate import Fleet, History, RunVerdict
 from flake_report.rate.episodes import episodes
 from flake_report.rate.likelihood import Counts, Likelihood
+from flake_report.rate.lines import Lines
 from flake_report.rate.partition import SPLIT
 from flake_report.rate.segments import parted
 
@@ -14,9 +15,9 @@ from flake_report.rate.segments import parted
 def flip_or_two_episodes(fleet: Fleet) -> list[bool]:
     """Flaky is what failed and passed in one build, or failed in two separate stretches."""
     called = []
-    for parts in parted(fleet):
+    for history, parts in zip(fleet.histories, parted(fleet), strict=True):
         mixed = any(piece.run and piece.run.verdict is RunVerdict.FLAKY for piece in parts.sound)
-        called.append(mixed or len(episodes(parts)) >= 2)
+        called.append(mixed or len(episodes(parts, lines(fleet, history))) >= 2)
     return called
 
 
@@ -25,9 +26,15 @@ def red_between_green(fleet: Fleet) -> list[bool]:
     called = []
     for history, parts in zip(fleet.histories, parted(fleet), strict=True):
         mixed = any(run.verdict is RunVerdict.FLAKY for run in history.runs)
-        alone = any(len(episode.runs) == 1 and not episode.newest for episode in episodes(parts))
+        alone = any(len(episode.runs) == 1 and not episode.newest for episode in episodes(parts, lines(fleet, history)))
         called.append(mixed or alone)
     return called
+
+
+def lines(fleet: Fleet, history: History) -> Lines:
+    variant = history.variant
+    pools = {(pool.step, pool.queue): pool.orders for pool in fleet.pools}
+    return Lines(fleet.builds, pools[variant.step, variant.queue])
 
 
 def bisected(blocks: Counts, likelihood: Likelihood) -> list[int]:

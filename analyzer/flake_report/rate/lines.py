@@ -1,0 +1,43 @@
+"""Lines of builds: the branches of pipelines. What a commit breaks stays broken along its line, and on no other."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from flake_report.model.evidence import Build
+
+Line: TypeAlias = tuple[str, str, str]
+"""Organization, pipeline, branch."""
+
+
+def line_of(build: Build) -> Line:
+    """The line that a build is on."""
+    return build.org, build.pipeline, build.branch
+
+
+class Lines:
+    """The lines that one pool ran on, and in which builds."""
+
+    def __init__(self, builds: Sequence[Build], pool: Sequence[int]) -> None:
+        """`builds` are what orders point to, `pool` the orders of the builds in which the pool ran, rising."""
+        self._builds = builds
+        self._orders: dict[Line, list[int]] = defaultdict(list)
+        for order in pool:
+            self._orders[line_of(builds[order])].append(order)
+
+    def of(self, order: int) -> Line:
+        """The line of the build of this order."""
+        return line_of(self._builds[order])
+
+    def meets(self, line: Line, first: int, last: int) -> bool:
+        """Whether the pool ran on this line between two builds, both included.
+
+        A streak of a test's runs is taken to hold a run of each line that it meets: which is so where the test ran in
+        every build of its pool.
+        """
+        orders = self._orders.get(line, [])
+        at = bisect_left(orders, first)
+        return at < len(orders) and orders[at] <= last
