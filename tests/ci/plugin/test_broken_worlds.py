@@ -100,6 +100,13 @@ def test_a_title_of_a_holder_cannot_write_lines_of_the_log(world, driver) -> Non
     assert [line.partition(b" ")[0] for line in done.stdout.splitlines()] == [b"^^^", b"gpu-guard:", b"gpu-guard:"]
 
 
+def test_the_cards_after_a_job_are_those_before_it_whatever_its_command_was_given(world) -> None:
+    """As where a hook that runs later hands the command a card of its own."""
+    script = f". {PLUGIN}/hooks/pre-command; export CUDA_VISIBLE_DEVICES=7; . {PLUGIN}/hooks/pre-exit"
+    done = subprocess.run(["bash", "-c", script], env=world, capture_output=True, check=False, timeout=60)
+    assert b"gpu-guard: cuda:0: 22.00 GiB free before the job, 22.00 after\n" in done.stdout
+
+
 @pytest.mark.parametrize(("contention", "status"), [("refuse", 75), ("warn", 0)])
 def test_a_driver_that_never_answers_does_not_hold_a_job_for_ever(world, hanging, contention: str, status: int) -> None:
     options = f'{{"utilization": 0.3, "wait": 0, "on-contention": "{contention}"}}'
@@ -110,7 +117,7 @@ def test_a_driver_that_never_answers_does_not_hold_a_job_for_ever(world, hanging
 
 def test_a_driver_that_never_answers_after_the_job_leaves_its_end_alone(world, hanging, tmp_path: Path) -> None:
     state = tmp_path / "state.json"
-    state.write_text('{"before": {"devices": []}, "annotate": true, "recorded": false, "checkout": "/"}')
+    state.write_text('{"before": {"devices": []}, "choice": {}, "annotate": true, "recorded": false, "checkout": "/"}')
     done = held_up("post", "post.run(os.environ)", {**world, **hanging, "GPU_GUARD_STATE": str(state)})
     assert done.returncode == 0
     assert b"does not answer" in done.stdout

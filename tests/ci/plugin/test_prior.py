@@ -59,6 +59,15 @@ def test_settings_reach_a_container_of_a_step_that_records_nothing(
     assert "does not hand" not in capsys.readouterr().out
 
 
+def test_the_words_for_the_shell_hold_where_the_container_has_a_blank_in_its_path(
+    step, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plugins = [{"docker#v5.2.0": {"image": "x", "workdir": "/my work"}}]
+    assert prior.run({**step, "BUILDKITE_PLUGINS": json.dumps(plugins)}, str(tmp_path / "exports")) == 0
+    shell = "'/my work/.gpu-guard/env'"
+    assert f"begin the command with `[ ! -f {shell} ] || . {shell};`" in capsys.readouterr().out
+
+
 def test_a_list_of_variables_that_takes_no_more_is_said(
     step, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

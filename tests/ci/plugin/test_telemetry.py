@@ -63,6 +63,13 @@ def test_a_process_that_outlives_its_job_is_named_in_the_log_and_in_the_note(age
     assert f"(pid {int(pid_file.read_text())}) outlives this job" in notes(agent)[0]["body"]
 
 
+def test_a_card_that_is_lost_during_a_job_is_told(agent) -> None:
+    job = agent.run(f": > {agent.driver.state}; exit 3", HMA)
+    assert job.code == 3, job.log
+    assert "gpu-guard: cuda:0 GPU-stub-0 was there before the job and gives no reading after it\n" in job.log
+    assert notes(agent) == []
+
+
 def test_a_failed_job_that_left_memory_still_ends_with_its_own_status(agent) -> None:
     job = agent.run(f"{leak(agent, 10.9)}; exit 3", HMA)
     assert job.code == 3, job.log

@@ -37,4 +37,16 @@ def compare(before: Optional[Data], after: Optional[Data]) -> list[Growth]:
         return []
     now = {device["uuid"]: device for device in after["devices"]}
     pairs = [(then, now[then["uuid"]]) for then in before["devices"] if then["uuid"] in now]
-    return [Growth(f"cuda:{then['index']}", then["free"], later["free"]) for then, later in pairs]
+    return [Growth(_name(then), then["free"], later["free"]) for then, later in pairs]
+
+
+def vanished(before: Optional[Data], after: Optional[Data]) -> list[str]:
+    """A sentence for each device that was seen before and is not after: its driver broke, or the card fell off."""
+    seen = {device["uuid"] for device in after["devices"]} if after is not None else set()
+    gone = [device for device in before["devices"] if device["uuid"] not in seen] if before is not None else []
+    words = "was there before the job and gives no reading after it"
+    return [f"{_name(device)} {device['uuid']} {words}" for device in gone]
+
+
+def _name(device: Data) -> str:
+    return f"cuda:{device['index']}"

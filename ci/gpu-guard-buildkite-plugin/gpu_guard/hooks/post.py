@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any, Optional
 
 from gpu_guard import guard, leftovers
+from gpu_guard.memory.visible import HIDING
 from gpu_guard.probe import Snapshot
 
 from . import courier
 from .deadline import end_after
-from .growth import Growth, compare
+from .growth import Growth, compare, vanished
 from .harvest import harvest
 from .log import say
 from .note import note
@@ -39,11 +40,14 @@ def run(environ: Mapping[str, str]) -> None:
 
 
 def _look(state: dict[str, Any], environ: Mapping[str, str]) -> None:
-    growth, after = _settled(state["before"], environ)
+    # A hook that ran later may have chosen other cards for the command: the same ones as before are looked at.
+    chosen = {**{name: value for name, value in environ.items() if name not in HIDING}, **state["choice"]}
+    growth, after = _settled(state["before"], chosen)
     lost = [device for device in growth if device.lost]
     left = [f"{one.name or 'a process'} (pid {one.pid}) outlives this job" for one in leftovers.of_job(environ)]
     holders = after.holders() if after is not None and lost else []
-    for sentence in [device.sentence() for device in growth] + left + holders:
+    gone = vanished(state["before"], None if after is None else after.as_data())
+    for sentence in [device.sentence() for device in growth] + gone + left + holders:
         say(sentence)
     if state["recorded"] and courier.present():
         _upload(Path(state["checkout"]))

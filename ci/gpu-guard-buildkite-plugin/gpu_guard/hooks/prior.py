@@ -8,9 +8,10 @@ import shlex
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from gpu_guard import guard
+from gpu_guard.memory.visible import HIDING
 from gpu_guard.options import Options, OptionsError, from_environment
 
 from .deadline import end_after
@@ -79,8 +80,13 @@ def _checked(options: Options, environ: Mapping[str, str], target: str) -> int:
     own = [name for name in environ if name in IDENTITY or (name.startswith(_OURS) and name not in (*variables, LIST))]
     variables[LIST] = " ".join([*variables, *own]) or LIST
     try:
-        before = None if decision.before is None else decision.before.as_data()
-        variables[STATE] = _keep(before, checkout, annotate=options.annotate, recorded=RECORD in variables)
+        variables[STATE] = _keep(
+            before=None if decision.before is None else decision.before.as_data(),
+            choice={name: environ[name] for name in HIDING if name in environ},
+            annotate=options.annotate,
+            recorded=RECORD in variables,
+            checkout=str(checkout),
+        )
         Path(target).write_text(exports(variables), encoding="utf-8", errors=BYTES)
     except OSError as error:
         say(f"the settings do not reach the command: {error}")
@@ -127,9 +133,8 @@ def _hand_over(environ: Mapping[str, str], where: Place, variables: Mapping[str,
     say(words)
 
 
-def _keep(before: Optional[dict[str, Any]], checkout: Path, *, annotate: bool, recorded: bool) -> str:
+def _keep(**state: Any) -> str:
     """A file for the last hook, outside the checkout: what lies there the job may change."""
-    state = {"before": before, "annotate": annotate, "recorded": recorded, "checkout": str(checkout)}
     handle, path = tempfile.mkstemp(prefix="gpu-guard-", suffix=".json")
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         json.dump(state, file)
