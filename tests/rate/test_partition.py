@@ -121,5 +121,44 @@ def test_a_steady_flake_is_not_cut(rate) -> None:
     assert sum(bool(cuts) for cuts in change_points(many, LIKELIHOOD)) <= 1
 
 
+def stays(runs: int, correlation: float):
+    """A rate of its own for each stretch of so many runs: Beta with this correlation of two runs in a stretch."""
+
+    def draw(rate: float, random: np.random.Generator) -> np.ndarray:
+        weight = 1 / correlation - 1
+        return np.repeat(random.beta(rate * weight, (1 - rate) * weight, -(-500 // runs)), runs)[:500]
+
+    return draw
+
+
+def dealt(correlation: float):
+    """The same for six agents, of which each run gets any."""
+
+    def draw(rate: float, random: np.random.Generator) -> np.ndarray:
+        weight = 1 / correlation - 1
+        return random.beta(rate * weight, (1 - rate) * weight, 6)[random.integers(0, 6, 500)]
+
+    return draw
+
+
+CLUSTERED = [
+    ("agents of their own rates, dealt at random", dealt(0.2), 0.0, 0.01),
+    ("weeks that hardly differ", stays(50, 0.01), 0.0, 0.015),
+    ("weeks that differ", stays(50, 0.05), 0.01, 0.12),
+    ("one agent for 20 runs on end", stays(20, 0.2), 0.05, 0.6),
+]
+"""What moves the rate, and in how many histories of 500 runs at least and at most a change is found."""
+
+
+@pytest.mark.parametrize("rate", [0.005, 0.02, 0.1, 0.3])
+@pytest.mark.parametrize(("name", "draw", "least", "most"), CLUSTERED)
+def test_a_flake_whose_runs_hang_together_is_cut_where_its_rate_stays_elsewhere_for_long(
+    name, draw, least, most, rate
+) -> None:
+    random = np.random.default_rng(3)
+    many = [blocks_of(runs_of(random.random(500) < draw(rate, random)))[0] for _ in range(300)]
+    assert least <= np.mean([bool(cuts) for cuts in change_points(many, LIKELIHOOD)]) <= most, name
+
+
 def test_a_history_of_one_outcome_has_no_place_for_a_change() -> None:
     assert points(runs_of(np.zeros(50))) == points(runs_of(np.ones(50))) == []

@@ -12,6 +12,12 @@ is not exact, and misses what lies in the middle of a long history: there one cu
 Cuts lie only where the outcome changes. That loses nothing: ln B(α, β) is the logarithm of an integral of exponentials
 that are linear in α and β, so it is convex; moved through runs of one outcome a cut changes α and β of both sides
 linearly; and a sum of convex functions is greatest at an end.
+
+Without any change next to no history is cut, at rates from 0.5 to 30 %: none of 500 with 500 runs, also where each run
+gets one of six machines with rates of their own; 1 in 500 where weeks of 50 runs have an ICC of 0.01. Where the rate
+does stay elsewhere for long, the change is found, though nobody's commit made it: in 3 to 8 of 100 histories whose
+weeks have an ICC of 0.05, in 10 to 45 of 100 where one machine after the other runs it 20 times on end, with an ICC of
+0.2. Only a stretch that fails nearly always is a breakage then, too.
 """
 
 from __future__ import annotations
