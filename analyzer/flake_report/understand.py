@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import gc
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib.resources import files
 from typing import TypeAlias
@@ -23,10 +26,11 @@ from flake_report.model.results import Attempt, TestId
 from flake_report.parse import VERSION as PARSER_VERSION
 from flake_report.parse.joblog import Outline, blocks, clean
 from flake_report.parse.precedence import best_source
+from flake_report.parse.records import changed
 from flake_report.parse.reports import read_report
 from flake_report.parse.samples import nodeid, samples_of
 from flake_report.parse.sessions import ReportFile
-from flake_report.parse.testid import from_nodeid
+from flake_report.parse.testid import as_logged, from_nodeid
 
 
 def signature_table(*user_files: tuple[str, str]) -> SignatureTable:
@@ -57,6 +61,23 @@ def read_log(
 
 def read(evidence: Evidence, table: SignatureTable) -> JobRecord:
     """All that one job left, understood: its attempts with their signatures, and the causes in its log."""
+    with _uncollected():
+        return _read(evidence, table)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without the search for cycles: a job's attempts have none, and stay; each search would go over all of them."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _read(evidence: Evidence, table: SignatureTable) -> JobRecord:
     warnings: list[str] = []
     reports: list[ReportFile] = []
     log = JobLog(lines=0)
@@ -80,7 +101,7 @@ def read(evidence: Evidence, table: SignatureTable) -> JobRecord:
     return JobRecord(
         build=evidence.build,
         job=evidence.job,
-        attempts=tuple(classify(attempt, found, table) for attempt in kept),
+        attempts=tuple(classified(kept, found, table)),
         causes=found,
         memory=(*log.memory, *samples_of(kept)),
         engines=log.engines,
@@ -93,11 +114,12 @@ def read(evidence: Evidence, table: SignatureTable) -> JobRecord:
 
 def _recorded(attempts: Sequence[Attempt], found: tuple[Cause, ...], table: SignatureTable) -> tuple[Cause, ...]:
     """GPU-memory events that the recorder met and the log does not tell of, each test's first."""
-    told = {from_nodeid(cause.test) for cause in found if cause.test}
+    measured = [attempt for attempt in attempts if attempt.memory and attempt.outcome.bad]
+    told = {from_nodeid(cause.test) for cause in found if cause.test} if measured else set()
     numbers = [dict(cause.captures) for cause in found if not cause.test]
     events: dict[TestId, Cause] = {}
-    for attempt in attempts:
-        test = replace(attempt.test, apart="")
+    for attempt in measured:
+        test = as_logged(attempt.test)
         if test in told or test in events:
             continue
         event = recorded_event(attempt, nodeid(attempt), table)
@@ -110,20 +132,31 @@ def diagnose(found: tuple[Cause, ...], log: JobLog, attempts: Sequence[Attempt])
     """The causes, each GPU-memory event diagnosed by all that its job left."""
     tests = {cause.test: from_nodeid(cause.test) for cause in found if cause.test}
     of_test: dict[TestId, list[Attempt]] = {test: [] for test in tests.values()}
-    for attempt in attempts:
-        if (mine := of_test.get(replace(attempt.test, apart=""))) is not None:
+    for attempt in attempts if tests else ():
+        if (mine := of_test.get(as_logged(attempt.test))) is not None:
             mine.append(attempt)
     return diagnosis.diagnosed(found, log, {name: of_test[test] for name, test in tests.items()})
 
 
-def classify(attempt: Attempt, found: tuple[Cause, ...], table: SignatureTable) -> ClassifiedAttempt:
-    """The attempt with why it failed, and with the fingerprint of its message."""
-    if not attempt.outcome.bad:
-        return ClassifiedAttempt(attempt)
+def classified(
+    attempts: Sequence[Attempt], found: tuple[Cause, ...], table: SignatureTable
+) -> Iterator[ClassifiedAttempt]:
+    """Each attempt with why it failed, and with the fingerprint of its message."""
+    of_test: dict[TestId, list[Cause]] = defaultdict(list)
+    for cause in found:
+        if cause.test:
+            of_test[from_nodeid(cause.test)].append(cause)
+    for attempt in attempts:
+        if attempt.outcome.bad:
+            yield _classified(attempt, of_test.get(as_logged(attempt.test), ()), table)
+        else:
+            yield ClassifiedAttempt(attempt)
+
+
+def _classified(attempt: Attempt, own: Sequence[Cause], table: SignatureTable) -> ClassifiedAttempt:
+    """An attempt that failed; `own` are the causes that the log has for its test."""
     if not attempt.fingerprint and (known := prints.fingerprint(attempt.message)):
-        attempt = replace(attempt, fingerprint=known.hash)
-    test = replace(attempt.test, apart="")  # the log's causes know of no worker
-    own = [cause for cause in found if cause.test and from_nodeid(cause.test) == test]
+        attempt = changed(attempt, fingerprint=known.hash)
     known_failure = signature_of(attempt.message, attempt.text, own, table)
     return ClassifiedAttempt(attempt, *known_failure) if known_failure else ClassifiedAttempt(attempt)
 

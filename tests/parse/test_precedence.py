@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
 from flake_report.model.joblog import JobLog, Session
 from flake_report.model.results import Attempt, Outcome, ResultSource, TestId
+from flake_report.parse import precedence
 from flake_report.parse.precedence import best_source
 from flake_report.parse.reports import read_report
 from flake_report.parse.sessions import ReportFile
@@ -260,3 +265,39 @@ def test_a_report_that_says_its_recorded_session_goes_with_it() -> None:
     said = attempt(A, FAILED, REPORT, session="t2", seconds=2.5)
     kept = best_source([ReportFile("x.jsonl", recorded), ReportFile("x.xml", [said])], JobLog(lines=0))
     assert [(one.session_key, one.outcome, one.seconds) for one in kept] == [("a", PASSED, None), ("b", PASSED, 2.5)]
+
+
+def test_the_attempts_of_a_test_stand_together_where_its_report_has_others_between_them() -> None:
+    first, other, last = attempt(A, FAILED, REPORT), attempt(B, PASSED, REPORT), attempt(A, PASSED, REPORT, number=1)
+    assert best([first, other, last], log()) == [first, last, other]
+
+
+KINDS = st.sampled_from([TestId("m", name) for name in ("a", "b", "c", "")])
+SEEN = st.lists(st.tuples(KINDS, st.sampled_from([PASSED, FAILED]), st.sampled_from(["", "1"])), max_size=4)
+NAMES = st.sampled_from(["junit.xml", "out/junit.xml", "junit-1234.xml"])
+COMMANDS = st.sampled_from(["", "pytest", "pytest --junitxml=junit.xml"])
+
+
+@given(
+    reported=st.lists(st.tuples(NAMES, SEEN), max_size=3),
+    recorded=SEEN,
+    logged=SEEN,
+    commands=st.lists(COMMANDS, max_size=2),
+)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_what_nobody_else_tells_of_is_kept_as_if_it_had_been_compared(
+    monkeypatch: pytest.MonkeyPatch,
+    reported: list[tuple[str, list[tuple[TestId, Outcome, str]]]],
+    recorded: list[tuple[TestId, Outcome, str]],
+    logged: list[tuple[TestId, Outcome, str]],
+    commands: list[str],
+) -> None:
+    files = [ReportFile(name, [attempt(*one[:2], REPORT, session=one[2]) for one in seen]) for name, seen in reported]
+    files.append(ReportFile("attempts.jsonl", [attempt(*one[:2], FILE, "k", session="s") for one in recorded]))
+    sessions = [Session("pytest", at * 9, at * 9 + 8, command, key=command) for at, command in enumerate(commands, 1)]
+    lines = [attempt(*one[:2], LOG, commands[0], session="1") for one in logged if commands]
+    seen = JobLog(lines=99, sessions=tuple(sessions), attempts=tuple(lines))
+    with monkeypatch.context() as patched:
+        patched.setattr(precedence, "_disjoint", lambda *_told: False)
+        compared = best_source(files, seen)
+    assert best_source(files, seen) == compared

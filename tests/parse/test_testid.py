@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from flake_report.model.results import TestId
-from flake_report.parse.testid import file_of_nodeid, from_junit, from_nodeid
+from flake_report.parse.testid import as_logged, file_of_nodeid, from_junit, from_nodeid
 
 
 @pytest.mark.parametrize(
@@ -44,3 +44,8 @@ def test_a_class_of_another_tool_keeps_its_name() -> None:
 
 def test_the_file_is_the_part_before_the_first_colons() -> None:
     assert file_of_nodeid("tests/v1/x.py::TestA::t[a::b]") == "tests/v1/x.py"
+
+
+def test_logs_know_of_no_worker() -> None:
+    assert as_logged(TestId("x", "t", "gw1")) == TestId("x", "t")
+    assert as_logged(TestId("x", "t")) == TestId("x", "t")

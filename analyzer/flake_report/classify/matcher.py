@@ -21,7 +21,7 @@ _LINE = 8192
 
 
 class Matcher:
-    """Finds in bytes where rows may match, and decides on text. Safe to share: each scan makes its own scratch."""
+    """Finds in bytes where rows may match, and decides on text. Safe to share: no two scans use one scratch at once."""
 
     def __init__(self, rows: Sequence[Signature], prefilters: Sequence[Prefilter]) -> None:
         self._rows = rows
@@ -60,10 +60,12 @@ class _Texts:
         self._wanted = wanted
         self._prefilters = prefilters
         self._database: hyperscan.Database | None = None
+        # Scratches that nobody uses now: to make one takes longer than to scan one test's failure with it.
+        self._idle: list[hyperscan.Scratch] = []
 
     def __getstate__(self) -> dict[str, object]:
         """A table travels to other processes; what is compiled is made anew there."""
-        return {**self.__dict__, "_database": None}
+        return {**self.__dict__, "_database": None, "_idle": []}
 
     def nominate(self, data: bytes, seen: Nominate) -> None:
         if not data or not self._wanted:
@@ -76,7 +78,12 @@ class _Texts:
             if not text.nearby or self._confirmed(data, text, row, end):
                 seen(row, end)
 
-        database.scan(data, match_event_handler=hit, scratch=hyperscan.Scratch(database))
+        try:
+            scratch = self._idle.pop()
+        except IndexError:
+            scratch = hyperscan.Scratch(database)
+        database.scan(data, match_event_handler=hit, scratch=scratch)
+        self._idle.append(scratch)
 
     def _compiled(self) -> hyperscan.Database:
         database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)

@@ -13,19 +13,24 @@ are common, and to take them for one run would make a flaky test of a sound one.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import chain
+from typing import TypeAlias
 
 from flake_report.model.joblog import JobLog
 from flake_report.model.results import Attempt, Outcome, ResultSource, TestId
 
+from .records import changed
 from .reportnames import lasting_names
 from .sessions import Home, Homes, ReportFile
 
-ATTEMPTS, REPORT, LOG = ResultSource
+ATTEMPTS, REPORT, LOG = _BEST_FIRST = tuple(ResultSource)
 
-Group = dict[ResultSource, list[Attempt]]
+Group: TypeAlias = dict[ResultSource, list[Attempt]]
+Reports: TypeAlias = dict[tuple[str, str], list[Attempt]]
+"""By file and the session within it, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,35 +62,81 @@ def best_source(files: Iterable[ReportFile], log: JobLog) -> list[Attempt]:
     homes = Homes(told, log)
     groups: dict[TestId, dict[str, Group]] = defaultdict(dict)
     for key, attempt in homes.attempts():
-        group = groups[attempt.test].setdefault(key, defaultdict(list))
-        group[attempt.source].append(attempt if attempt.session_key == key else replace(attempt, session_key=key))
-    for test, tellings in _tellings(told, homes).items():
+        by_key = groups[attempt.test]
+        group = by_key[key] if key in by_key else by_key.setdefault(key, defaultdict(list))
+        group[attempt.source].append(attempt if attempt.session_key == key else changed(attempt, session_key=key))
+    reports = _reports(told)
+    if _disjoint(groups, reports, homes):
+        reported = [one for name, attempts in reports.items() for one in _keyed(attempts, homes.of_report(*name))]
+    else:
+        reported = _compared(groups, reports, homes)
+    return [*_merged(groups), *reported]
+
+
+def _reports(files: Iterable[ReportFile]) -> Reports:
+    found: Reports = defaultdict(list)
+    for file in files:
+        name = file.name
+        for attempt in file.attempts:
+            if attempt.source is REPORT:
+                found[name, attempt.session].append(attempt)
+    return found
+
+
+def _disjoint(groups: Mapping[TestId, object], reports: Reports, homes: Homes) -> bool:
+    """Whether no test is told of twice, as in most jobs: then nothing needs to be compared, test by test."""
+    if homes.by_worker:
+        return False
+    seen = set(groups)
+    for attempts in reports.values():
+        tests = {attempt.test for attempt in attempts}
+        expected = len(seen) + len(tests)
+        seen |= tests
+        if len(seen) < expected:
+            return False
+    return True
+
+
+def _keyed(attempts: list[Attempt], home: Home | None) -> list[Attempt]:
+    """A report's attempts, those of one test together, with the key of its session, which no other source tells of."""
+    key = "" if home is None else home.ran.key
+    if len({attempt.test for attempt in attempts}) < len(attempts):
+        by_test: dict[TestId, list[Attempt]] = {}
+        for attempt in attempts:
+            by_test.setdefault(attempt.test, []).append(attempt)
+        attempts = list(chain.from_iterable(by_test.values()))
+    return [one if one.session_key == key else changed(one, session_key=key) for one in attempts]
+
+
+def _compared(groups: dict[TestId, dict[str, Group]], reports: Reports, homes: Homes) -> list[Attempt]:
+    """Adds reports to what else is told of their tests; answers their attempts of tests that only reports tell of."""
+    further: dict[TestId, dict[str, Group]] = {}
+    for test, tellings in _tellings(reports, homes).items():
         fresh = [one for one in tellings if not homes.tells_workers_apart(one.home, test)]
         if fresh:
-            _add_reports(groups[test], fresh, homes)
-    return [attempt for by_key in groups.values() for group in by_key.values() for attempt in _merge(group)]
+            by_key = groups[test] if test in groups else further.setdefault(test, {})
+            _add_reports(by_key, fresh, homes)
+    return list(_merged(further))
 
 
-def _tellings(files: Sequence[ReportFile], homes: Homes) -> dict[TestId, list[_Telling]]:
+def _tellings(reports: Reports, homes: Homes) -> dict[TestId, list[_Telling]]:
     """What the reports say, by test. A test without a name is another one in each file."""
-    reports: dict[tuple[str, str], dict[TestId, list[Attempt]]] = {}
+    tests: dict[tuple[str, str], dict[TestId, list[Attempt]]] = {}
     nameless: dict[TestId, set[str]] = defaultdict(set)
-    for file in files:
-        for attempt in file.attempts:
-            if attempt.source is not REPORT:
-                continue
-            by_test = reports.setdefault((file.name, attempt.session), {})
+    for report, attempts in reports.items():
+        by_test = tests[report] = {}
+        for attempt in attempts:
             by_test.setdefault(attempt.test, []).append(attempt)
             if not attempt.test.name:
-                nameless[attempt.test].add(file.name)
+                nameless[attempt.test].add(report[0])
     names = lasting_names(reports)
     told: dict[TestId, list[_Telling]] = defaultdict(list)
-    for (file_name, session), by_test in reports.items():
+    for (file_name, session), by_test in tests.items():
         name, home = names[file_name, session], homes.of_report(file_name, session)
         for test, attempts in by_test.items():
             if not test.name and len(nameless[test]) > 1:
                 own = replace(test, apart=f"{name} {test.apart}".strip())
-                told[own].append(_Telling(file_name, name, [replace(one, test=own) for one in attempts], home))
+                told[own].append(_Telling(file_name, name, [changed(one, test=own) for one in attempts], home))
             else:
                 told[test].append(_Telling(file_name, name, attempts, home))
     return told
@@ -125,7 +176,7 @@ def _copies(claims: Sequence[_Telling]) -> bool:
 
 def _attach(groups: dict[str, Group], key: str, attempts: Iterable[Attempt]) -> None:
     group = groups.setdefault(key, defaultdict(list))
-    group[REPORT] += [one if one.session_key == key else replace(one, session_key=key) for one in attempts]
+    group[REPORT] += [one if one.session_key == key else changed(one, session_key=key) for one in attempts]
 
 
 def _contradicts(telling: _Telling, group: Group) -> bool:
@@ -156,22 +207,28 @@ def _settle(groups: dict[str, Group], keys: Sequence[str], homeless: Sequence[_T
         if known:
             _attach(groups, "", one.attempts)
         elif alone:
-            _attach(groups, "", [replace(attempt, known=False) for attempt in one.attempts])
+            _attach(groups, "", [changed(attempt, known=False) for attempt in one.attempts])
         else:
-            apart = [replace(attempt, known=False, session=one.file) for attempt in one.attempts]
+            apart = [changed(attempt, known=False, session=one.file) for attempt in one.attempts]
             _attach(groups, one.name, apart)
 
 
 def _ended_bad(group: Group) -> bool:
-    return next(attempts[-1].outcome.bad for source in ResultSource if (attempts := group.get(source)))
+    return next(attempts[-1].outcome.bad for source in _BEST_FIRST if (attempts := group.get(source)))
 
 
-def _merge(group: Group) -> Iterator[Attempt]:
+def _merged(groups: Mapping[TestId, Mapping[str, Group]]) -> Iterator[Attempt]:
+    for by_key in groups.values():
+        for group in by_key.values():
+            yield from _merge(group)
+
+
+def _merge(group: Group) -> list[Attempt]:
     """The best source's attempts, with what a lesser source tells of them and they lack."""
-    told = [group[source] for source in ResultSource if group.get(source)]
+    told = [attempts for source in _BEST_FIRST if (attempts := group.get(source))]
     if len(told) > 1 and not group.get(ATTEMPTS) and not _known(told[0]) and _known(told[1]):
         told.reverse()
-    yield from reduce(_enriched, told) if told else ()
+    return reduce(_enriched, told) if told else []
 
 
 def _known(attempts: Iterable[Attempt]) -> bool:
@@ -188,7 +245,7 @@ def _filled(attempt: Attempt, other: Attempt | None) -> Attempt:
     if other is None:
         return attempt
     same = attempt.outcome.bad and other.outcome.bad
-    return replace(
+    return changed(
         attempt,
         message=attempt.message or (other.message if same else ""),
         text=attempt.text or (other.text if same else ""),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import field, fields, make_dataclass
+from operator import attrgetter
 from typing import Any
 
 from flake_report.model.results import Attempt, Outcome, TestId
@@ -21,6 +22,7 @@ def _twin(frozen: type[Any]) -> Callable[..., Any]:
 
 _thawed_attempt = _twin(Attempt)
 _thawed_test = _twin(TestId)
+_values = attrgetter(*(one.name for one in fields(Attempt)))
 
 
 def attempt_of(*values: Any) -> Attempt:
@@ -28,6 +30,16 @@ def attempt_of(*values: Any) -> Attempt:
     made: Attempt = _thawed_attempt(*values)
     made.__class__ = Attempt
     return made
+
+
+def changed(attempt: Attempt, **values: Any) -> Attempt:
+    """`dataclasses.replace(attempt, **values)`."""
+    made = _thawed_attempt(*_values(attempt))
+    for name, value in values.items():
+        setattr(made, name, value)
+    made.__class__ = Attempt
+    same: Attempt = made
+    return same
 
 
 def give_passes(

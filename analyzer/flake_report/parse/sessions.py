@@ -66,6 +66,8 @@ class Homes:
         recorded, logged = _recorded(files), _logged(log)
         self._all = _joined(recorded, logged)
         self._by_session = {id(ran.logged): ran for ran in self._all if ran.logged is not None}
+        self.by_worker = any(ran.by_worker for ran in self._all)
+        """Whether some session of the job recorded tests by worker."""
         self._number()
 
     def attempts(self) -> Iterator[tuple[str, Attempt]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from flake_report.model.results import TestId
 
@@ -34,6 +35,11 @@ def from_junit(classname: str, name: str, *, pytest: bool = True, apart: str = "
         else:
             name = name.removeprefix("tests.")
     return TestId(classname, name, apart)
+
+
+def as_logged(test: TestId) -> TestId:
+    """The test as logs and most reports name it, which know of no worker and no host."""
+    return replace(test, apart="") if test.apart else test
 
 
 def file_of_nodeid(nodeid: str) -> str:
