@@ -41,6 +41,22 @@ def test_a_shorter_window_holds_fewer_runs(store: str) -> None:
     assert 0 < week["runs"].sum() < whole["runs"].sum()
 
 
+def test_owners_come_from_patterns_and_else_from_codeowners(store: str) -> None:
+    frame = flake_report.rates(
+        store, owners={"*transfer_timeout*": "@kv"}, codeowners=("CODEOWNERS", "/tests/v1/core/ @core\n")
+    )
+    by_test = frame.drop_duplicates("test").set_index("test")["owner"]
+    assert by_test["v1.kv_connector.unit.test_transfer_timeout::test_read_finishes_before_deadline"] == "@kv"
+    assert by_test["v1.core.test_output_ranges::test_ranges_are_sorted"] == "@core"
+    assert set(flake_report.rates(store)["owner"]) == {""}
+
+
+def test_a_line_of_codeowners_that_cannot_be_read_is_a_warning(store: str) -> None:
+    with pytest.warns(UserWarning, match="CODEOWNERS") as warned:
+        flake_report.rates(store, codeowners=("CODEOWNERS", "!/docs/ @docs\n"))
+    assert warned[0].filename == __file__
+
+
 def test_a_store_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(FlakeReportError, match="nowhere"):
         flake_report.rates(str(tmp_path / "nowhere"))
