@@ -169,3 +169,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
 def told() -> Callable[..., Story]:
     """Makes the story of one test."""
     return story
+
+
+@pytest.fixture(scope="session")
+def builds() -> tuple[Build, ...]:
+    """The builds of those stories."""
+    return BUILDS

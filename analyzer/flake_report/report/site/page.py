@@ -42,7 +42,7 @@ FILTERS = ("verdict", "queue", "owner", "signature")
 def render(
     report: FlakeReport, stories: Stories, made_at: datetime, decided: Sequence[Decided] | None = None
 ) -> dict[str, bytes]:
-    """`index.html`, and `rows-N.js` and `details-N.js` where the page is too small for all tests.
+    """`index.html`, its charts as `chart-NAME.png`, and `rows-N.js`, `details-N.js` where it cannot hold all tests.
 
     `stories` are those of the report's own tests. `decided` tells what became of the quarantine; None where there is
     none.
@@ -55,6 +55,7 @@ def render(
     inside = _inside(printed)
     tail = [printed[at : at + TAIL] for at in range(inside, len(printed), TAIL)]
     data = to_json(report)
+    drawn = charts(data)
     scripts = [_source(env, name) for name in SCRIPTS]
     style = _source(env, "site.css")
     page = env.get_template("page.html.j2").render(
@@ -65,7 +66,7 @@ def render(
         tests=len(printed),
         tails=len(tail),
         filters=filters,
-        charts={chart.name: chart for chart in charts(data)},
+        charts={chart.name: chart for chart in drawn},
         details=script_json(details[0]),
         policy=_policy(style, scripts),
         style=Markup(style),  # noqa: S704  # our own files
@@ -74,7 +75,8 @@ def render(
     files = {"index.html": page}
     files |= {f"rows-{at}.js": _call("rows", at, "\n".join(part)) for at, part in enumerate(tail, 1)}
     files |= {f"details-{at}.js": _call("details", at, part) for at, part in enumerate(details) if at}
-    return {name: text.encode("utf-8", "replace") for name, text in files.items()}
+    pictures = {f"chart-{chart.name}.png": chart.png for chart in drawn}
+    return {name: text.encode("utf-8", "replace") for name, text in files.items()} | pictures
 
 
 def _environment() -> Environment:

@@ -58,7 +58,7 @@ flakeReport.draw = (() => {
       }
     }
     const base = top + shownRows * CELL + 6;
-    const svg = canvas(x + 2, base + 22, "runs from the oldest to the newest, attempts from top to bottom; the table of runs says the same");
+    const svg = canvas(x + 2, base + (test.segments.length > 1 ? 18 : 0), "runs from the oldest to the newest, attempts from top to bottom; the table of runs says the same");
     svg.append(...drawn);
     const place = (order, end) => {
       const inside = marks.filter(([first, last]) => first <= order && order <= last);
@@ -94,7 +94,7 @@ flakeReport.draw = (() => {
     const svg = canvas(width, top + height + 34, `first attempts that failed by week: ${told}`);
     for (const share of [0, most / 2, most]) {
       svg.append(make("path", { d: `M${left} ${y(share)}H${width}`, class: "axis" }));
-      svg.append(make("text", { x: left - 6, y: y(share) + 4, "text-anchor": "end" }, (share * 100).toFixed(share ? 1 : 0) + " %"));
+      svg.append(make("text", { x: left - 6, y: y(share) + 4, "text-anchor": "end" }, (share * 100).toFixed(share && most < 0.1 ? 1 : 0) + " %"));
     }
     const there = ran.map((week) => `${week[7]} ${y(week[6])}`);
     const back = ran.map((week) => `${week[7]} ${y(week[5])}`).reverse();
