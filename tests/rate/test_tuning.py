@@ -111,12 +111,23 @@ def test_a_lower_setting_can_be_certified_by_passes_at_a_higher_one():
 
 
 def test_what_the_test_needs_bounds_the_advice_and_tells_what_must_go_first():
-    starts = [start(1, 0.47, base=round(6.6 * GIB), kv=round(3.7 * GIB)), start(2, 0.47, 4.51)]
+    starts = [start(1, 0.47, base=round(6.6 * GIB), kv=round(3.77 * GIB)), start(2, 0.47, 4.51)]
     found = tuned(starts)
     assert (found.fit, found.advised) == (Fit.CLEAN, None)
     assert found.leftover / GIB == pytest.approx(6.6 - 4.51)
-    assert found.least_kv == round(3.7 * GIB)
+    assert found.least_kv == round(3.77 * GIB)
     assert found.floor == 0.47
+
+
+def test_the_need_is_what_an_engine_asked_for_less_its_cache_where_it_told_of_its_weights_alone():
+    # As vLLM told of a model of 1.93 GiB on an L4 of 22.05: 0.47 asks for 10.36 and left 7.80 for the KV cache.
+    weights = {"base": round(1.93 * GIB)}
+    clean = start(1, 0.47, kv=round(7.80 * GIB), **weights)
+    squeezed = start(2, 0.47, kv=round(5.00 * GIB), **weights)  # a neighbour grew while it measured
+    found = tuned([clean, squeezed, start(3, 0.47, 4.51)])
+    assert (found.need or 0) / GIB == pytest.approx(10.36 - 7.80, abs=0.01)
+    assert tuned([clean, squeezed]).need == weights["base"]  # nobody said how large the card is
+    assert tuned([start(1, 0.47), start(2, 0.47, 4.51)]).need is None
 
 
 def test_nothing_fits_where_nothing_is_free():

@@ -72,6 +72,12 @@ def test_only_tests_that_were_refused_are_sent_to_tune(whole, printed):
     assert len(page.to_json(whole)["tuning"]) == 2
 
 
+def test_a_test_that_was_refused_on_cards_of_two_sizes_is_one_test(whole, printed):
+    first, *others = whole.memory.tunings
+    two = replace(whole.memory, tunings=(first, replace(first, total=80 * GIB), *others))
+    assert "1 test refused memory" in printed(page.to_text(replace(whole, memory=two), everything=False))
+
+
 def test_cost_is_told_where_something_was_lost(whole, printed):
     assert "2.0 GPU-hours, 2.0 in 1 failed job" in printed(page.to_text(whole, everything=False))
     without_gpus = replace(whole, cost=replace(COST, failed_hours=0.0, money=4.5))

@@ -91,7 +91,18 @@ def test_a_risk_that_nothing_is_known_of_is_a_question_mark():
         ),
         (
             {"floor": 0.47},
-            "there are 150; no engine here came up below 0.47, so whether the test runs with so little is not known",
+            "there are 150; no engine here came up below 0.47: try whether the test runs with so little",
+        ),
+        (
+            {"floor": 0.3, "need": round(2.56 * GIB)},  # 0.2 asks for 4.41
+            (
+                "; 0.2 leaves at most 1.85 GiB of KV cache, and no engine here came up below 0.3: try whether the test "
+                "runs with so little"
+            ),
+        ),
+        (
+            {"fit": Fit.CERTIFIED, "advised": 0.3, "floor": 0.47, "risks": (risk(0.3, at_most=0.008),)},
+            "(95 % sure, 150 starts); no engine here came up below 0.47: try whether the test runs with so little",
         ),
         (
             {"fit": Fit.CERTIFIED, "advised": 0.3, "risks": (risk(0.3, at_most=0.008),)},
@@ -116,7 +127,16 @@ def test_a_risk_that_nothing_is_known_of_is_a_question_mark():
             ),
         ),
     ],
-    ids=["not safe", "never seen so low", "certified", "certified as it is", "no setting", "never refused"],
+    ids=[
+        "not safe",
+        "never seen so low",
+        "what is left",
+        "certified lower than ever seen",
+        "certified",
+        "certified as it is",
+        "no setting",
+        "never refused",
+    ],
 )
 def test_the_advice_says_no_more_than_the_data(fields, says):
     assert page.advice(tuning(**fields)).endswith(says)
@@ -133,7 +153,7 @@ def test_a_page_fits_the_terminal_and_has_all_that_matters(width, printed):
         "10.93 of 22.05 GiB free, 11.02 asked (build 1230); the 11.12 in use are about what 0.5 asks for",
         "4.51 of 22.05 GiB free, 10.36 asked (build 1240)",
         "what no setting mends: 2.10 GiB of leftover must go first",
-        "6.61 GiB besides its KV cache",
+        "at least 6.61 GiB besides its KV cache",
         "up to 17.54 GiB were in use",
         "0.21, if what is left shrinks with the setting of the engine that left it",
     ):

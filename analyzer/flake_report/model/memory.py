@@ -199,8 +199,8 @@ class Fit(StrEnum):
 class Tuning:
     """What the settings of one test in one place did, and which one fits. Sizes in bytes; cards of a size together.
 
-    `starts` were let in or refused; `ignored` starts did not say their setting. `need` is the least that the test
-    needs besides its KV cache, as the engine itself told, `held` what the recorder saw it hold at its end, `least_kv`
+    `starts` were let in or refused; `ignored` starts are on a card of unknown size. `need` is the least that the test
+    needs besides its KV cache, by what engines told, `held` what the recorder saw it hold at its end, `least_kv`
     the smallest KV cache with which it came up; None where nobody says. `floor` is the least utilization that came up.
     `advised` is the largest setting that `fit` speaks of, None where no setting mends it. `leftover` is what must go
     before the test fits at all: 0 where it fits. `needed_passes` are the starts that a certificate takes.

@@ -66,7 +66,7 @@ def _tuning(starts: Sequence[Start], budget: float, tried: Sequence[float], held
     total = max(sizes, key=lambda size: (sizes[size], size), default=0)
     refusals = tuple(_refusal(start, total) for start in starts if start.refused and start.free is not None)
     free = _distribution(starts)
-    need = max((start.base for start in starts if start.base is not None), default=None)
+    need = _need(starts, total)
     came_up = [start.utilization for start in starts if start.up]
     newest = max(starts, key=lambda start: (start.created_at, start.build))
     fit, advised = _advice(free, refusals, budget=budget, current=newest.utilization, need=(need or 0) / (total or 1))
@@ -93,6 +93,17 @@ def _tuning(starts: Sequence[Start], budget: float, tried: Sequence[float], held
         ignored=ignored,
         mirrored_advice=_mirrored_advice(refusals, current=newest.utilization, need=(need or 0) / (total or 1)),
     )
+
+
+def _need(starts: Sequence[Start], total: int) -> int | None:
+    """What the test needs besides its KV cache, at least; None where no engine told.
+
+    An engine adds up its parts, or only some of them; and what it has left for the KV cache is all that it asked for
+    less the rest. Of several such differences the least counts: a neighbour that grew meanwhile makes one too large.
+    """
+    told = max((start.base for start in starts if start.base is not None), default=0)
+    kept = (ceil(total * one.utilization) - one.kv for one in starts if total and one.up and one.kv)
+    return max(told, min((rest for rest in kept if rest > 0), default=0)) or None
 
 
 def _distribution(starts: Sequence[Start]) -> Free:

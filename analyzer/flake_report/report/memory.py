@@ -49,7 +49,7 @@ def to_text(report: FlakeReport, *, everything: bool) -> Iterator[RenderableType
         yield Text(f"… {plural(more, 'more place')} with incidents of GPU memory; --all shows them", style="dim")
     if line := diagnosis_line(memory):
         yield Padding(Text(line, style="dim"), culprits.INDENT)
-    if refused := sum(bool(one.refusals) for one in memory.tunings):
+    if refused := len({(one.test, one.place) for one in memory.tunings if one.refusals}):  # cards stand apart there
         told = f"{plural(refused, 'test')} refused memory: flake-report tune tells which setting fits"
         yield Padding(Text(told, style="dim"), culprits.INDENT)
     if memory.suspicions or line or refused:

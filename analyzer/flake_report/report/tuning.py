@@ -181,7 +181,7 @@ def _seen(refusals: Sequence[Refusal]) -> str:
 def _needs(tuning: Tuning) -> str:
     parts = []
     if tuning.need is not None:
-        parts.append(f"{gib(tuning.need)} GiB besides its KV cache")
+        parts.append(f"at least {gib(tuning.need)} GiB besides its KV cache")
     if tuning.least_kv is not None:
         parts.append(f"{gib(tuning.least_kv)} GiB of KV cache was the least that it came up with")
     if tuning.floor is not None:
@@ -202,21 +202,26 @@ def advice(tuning: Tuning) -> str:
         return f"no setting mends this: {gib(worst)} GiB were free at the worst{need}; the leftover must go first"
     if tuning.fit is Fit.CERTIFIED:
         keep = "keep" if tuning.advised == tuning.current else "set"
-        counted = plural(tuning.starts, "start")
-        return f"{keep} {tuning.advised:g}: the risk is {bound}, within the budget of {budget} (95 % sure, {counted})"
+        sure = f"95 % sure, {plural(tuning.starts, 'start')}"
+        untried = _untried(tuning, tuning.advised)
+        return f"{keep} {tuning.advised:g}: the risk is {bound}, within the budget of {budget} ({sure}){untried}"
     here = "there is 1" if tuning.starts == 1 else f"there are {tuning.starts:,}"
     certify = f"to certify {budget} takes {tuning.needed_passes:,} starts without a refusal; {here}"
     if not tuning.refusals:
         return f"{tuning.advised:g} was never refused; its risk is {bound} (95 % sure): {certify}"
-    below = (
-        f"; no engine here came up below {tuning.floor:g}, so whether the test runs with so little is not known"
-        if tuning.floor is not None and tuning.advised < tuning.floor
-        else ""
-    )
     return (
         f"{tuning.advised:g} is the largest that would have passed every failure seen, which is not yet safe: its risk "
-        f"is {bound} (95 % sure), and {certify}{below}"
+        f"is {bound} (95 % sure), and {certify}{_untried(tuning, tuning.advised)}"
     )
+
+
+def _untried(tuning: Tuning, advised: float) -> str:
+    """A warning where no engine came up with so little."""
+    if tuning.floor is None or advised >= tuning.floor:
+        return ""
+    cache = max(round(tuning.total * advised) - (tuning.need or 0), 0)
+    leaves = f"{advised:g} leaves at most {gib(cache)} GiB of KV cache, and " if tuning.need and tuning.total else ""
+    return f"; {leaves}no engine here came up below {tuning.floor:g}: try whether the test runs with so little"
 
 
 def gib(size: int | None) -> str:
