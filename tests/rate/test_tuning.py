@@ -153,6 +153,14 @@ def test_cards_and_pools_stand_apart():
     assert [one.ignored for one in found if one.place.queue == "gpu_1_queue"] == [1, 1]
 
 
+def test_a_sample_that_counts_the_drivers_share_is_of_the_same_card():
+    # nvidia-smi shows 23,034 MiB of an L4, of which CUDA has 22.05 GiB: 2.01 % more.
+    sampled = [start(at, 0.5, total=23_034 << 20) for at in range(5)]
+    found = tuned([*sampled, start(9, 0.5, 10.93)])
+    assert (found.starts, found.total) == (6, L4)
+    assert tuned(sampled).total == 23_034 << 20
+
+
 def test_a_refusal_stays_one_where_rounding_shows_enough_free():
     found = tuned([start(1, 0.5, 11.03), start(2, 0.5)])
     (risk,) = [one for one in found.risks if one.utilization == 0.5]

@@ -134,7 +134,7 @@ def unknown(facts: Facts) -> Diagnosis:
         evidence.append(f"line {start.line:,}: nvidia-smi at the job's start")
     if used is not None and facts.asked and "utilization" in captures and abs(used - facts.asked) <= _BELOW:
         told.append(
-            f"{gib(used)} is in use, about what this setting asks, as if an engine like it still held its share"
+            f"{gib(used)} GiB is in use, about what this setting asks, as if an engine like it still held its share"
         )
         evidence.append(f"{facts.where}: the error's numbers")
     if "utilization" in captures:
