@@ -102,7 +102,7 @@ def _past(events: Sequence[MemoryEvent], same: Sequence[MemoryEvent]) -> MemoryP
     if retries:
         near = sum(retry.same_agent for retry in retries if retry.end is RetryEnd.PASSED)
         told.append(
-            f"of {len(retries)} retried jobs {recovered} passed"
+            f"of {len(retries)} retried jobs {recovered or 'none'} passed"
             + (f" ({near} on the same agent)" if near else "")
             + (f" and {again} met it again" if again else "")
         )
@@ -123,11 +123,13 @@ def _past(events: Sequence[MemoryEvent], same: Sequence[MemoryEvent]) -> MemoryP
 def _co_tenant(cause: Cause, known: Diagnosis, this: MemoryEvent, events: Sequence[MemoryEvent]) -> Diagnosis:
     same = [event for event in events if same_free(event, this)]
     free, used, most = this.captures["free_gib"], used_gib(this) or 0.0, cause.largest_utilization
-    says = (
-        f"{HELD}a co-tenant: in every build since {same[0].build} ({_builds(same)} others) exactly {free} GiB "
-        f"was free, so {used:.2f} GiB is taken whatever the job does"
-    )
-    advice = "look at what shares the card; until it goes, the setting must fit beside it"
+    always = f"in every build since {same[0].build} ({_builds(same)} others) exactly {free} GiB was free"
+    if any(event.at_start is not None for event in same):  # and as full as now, or it were no neighbour
+        says = f"{HELD}a co-tenant: {always}, and {used:.2f} GiB is taken whatever the job does"
+        advice = "look at what shares the card; until it goes, the setting must fit beside it"
+    else:
+        says = f"{HELD}a co-tenant, or an earlier test that leaves as much each time: {always}"
+        advice = "run nvidia-smi before the tests: what it shows is a co-tenant's, the rest a test left"
     if most:
         advice = f"{most:.2f} is the most that would have started; {advice}"
     evidence = tuple(f"build {event.build}: {free} GiB free" for event in same[-LEAST_BUILDS:])
