@@ -41,7 +41,7 @@ def test_the_week_comes_before_the_list(report: FlakeReport) -> None:
     week = Comparisons(new=(variant,), worse=(change,), week="2026-W48", before=4, testable=3, untestable=7)
     text = page(replace(report, comparisons=week))
     assert "- 2026-W48 against 4 weeks before: 1 worse · 0 better · 1 new · 0 vanished" in text
-    assert "7 variants of 10 failed or ran too little to tell" in text
+    assert "7 of 10 variants have too few failures or runs to tell" in text
     worse = "- `v1.kv.test_x::test_flaky[a]` · `kv-connector` · `gpu_1_queue`: 25.0 % (5/20), was 1.0 % (2/200)"
     assert text.index("#### Worse this week") < text.index(worse) < text.index("#### 2 tests that failed")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from flake_report.model.evidence import Build
@@ -28,7 +29,9 @@ def test_a_kind_is_told_with_its_victims_days_and_culprit(printed) -> None:
 
 def test_a_known_culprit_is_named(printed) -> None:
     named = Incident(BUILDS[0], "job-1", "free-memory", VICTIMS, "m::polluter", fingerprint="f1")
-    assert "culprit m::polluter" in printed(to_text([named, INCIDENT], [KIND], everything=False))
+    alone, both = KIND, replace(KIND, incidents=2)
+    assert printed(to_text([named], [alone], everything=False)).rstrip().endswith("culprit m::polluter")
+    assert "culprit m::polluter (1 of 2)" in printed(to_text([named, INCIDENT], [both], everything=False))
 
 
 def test_many_kinds_are_cut_unless_everything_is_asked_for(printed) -> None:

@@ -19,8 +19,8 @@ QUEUE = PlaceRate(PlaceKind.QUEUE, "gpu_1", Interval(120, 11, 0.092, 0.05, 0.15)
 def test_a_bad_machine_is_told_with_its_evidence(printed) -> None:
     text = printed(to_text([QUEUE, BAD, GOOD], everything=False), 400)
     assert "1 machine of 2 worse than the others" in text
-    assert "host-3  9 of 30 jobs in trouble, 30.0 % (16.0–48.0): 6 failed by a test, 2 with victims, 2 lost" in text
-    assert "so many by chance: 0.0004, all 2 machines looked at" in text
+    assert "host-3  9 of 30 jobs in trouble, 30.0 % (16.0–48.0): 6 with failed tests, 2 with victims, 2 lost" in text
+    assert "by chance on some of 2 machines: p = 0.0004" in text
     assert "7 of 8 failures passed elsewhere at the same commit" in text
     assert "host-1" not in text
 

@@ -69,8 +69,8 @@ def test_it_is_told_from_the_verdict_down_to_each_attempt(stories: Stories) -> N
         "  broken, and flaky before: failed in all 8 runs",
         "  first attempt failed in 1 of 11 runs: 9.1 %, 95 % 1.0–35.0",
         "  over the budget of 0.5 % with probability 98 %",
-        "  passed on retry 1 of 1 times (1 by hand), 95 % 15–100",
-        "  the environment failed 1 of 12 runs, 95 % 1.0–33.0",
+        "  passed on retry in 1 of 1 retried run (1 by hand): 100 %, 95 % 15–100",
+        "  the environment failed 1 of 12 runs: 8.3 %, 95 % 1.0–33.0",
         "  segments",
         "    build 0 to build 11: 1 of 11 runs failed first",
         "    build 12 to build 19: 8 of 8 runs failed on every attempt: a breakage; began between build 11",
@@ -115,6 +115,15 @@ def test_a_breakage_is_bounded_by_commits(stories: Stories) -> None:
         "    broke at or before 1212121212 (build 12)",
         "    https://buildkite.com/acme/ci/builds/12#j",
     ]
+
+
+def test_what_lies_in_a_breakage_is_said_to_be_left_out_of_the_rates_and_not_of_the_weeks(stories: Stories) -> None:
+    (story,) = stories.stories
+    whole = Breakage(BUILDS[12], BUILDS[15], None, None, BUILDS[12], BUILDS[12], 4, 4, "j", "", "")
+    told = replace(story, rate=replace(story.rate, breakages=(whole,)))
+    lines = printed(replace(stories, stories=(told,)))
+    assert "  first attempt failed in 1 of 11 runs outside breakages: 9.1 %, 95 % 1.0–35.0" in lines
+    assert "  by week, breakages included" in lines
 
 
 def test_a_name_that_no_test_has_is_said() -> None:

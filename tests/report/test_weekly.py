@@ -30,7 +30,7 @@ def test_each_change_stands_with_both_rates_and_their_runs(printed) -> None:
 
 
 def test_what_could_not_be_tested_is_said(printed) -> None:
-    assert "300 variants of 312 failed or ran too little to tell" in printed(to_text(FOUND, everything=False))
+    assert "300 of 312 variants have too few failures or runs to tell" in printed(to_text(FOUND, everything=False))
 
 
 def test_an_empty_list_says_that_it_is_empty_by_construction(printed) -> None:

@@ -13,7 +13,7 @@ from .terminal import print_json, show
 
 @click.command(name="show", short_help="Tell which tests flake, and how often.")
 @history_options
-@click.option("--all", "everything", is_flag=True, help="Also the tests that never failed.")
+@click.option("--all", "everything", is_flag=True, help="Also the tests that never failed; with --why, each run.")
 @click.option("--why", metavar="TEST", help="The evidence on this test, run by run; its name as for --test.")
 @engine_option
 @click.option(

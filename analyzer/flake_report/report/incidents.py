@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from rich.console import RenderableType
@@ -75,15 +76,24 @@ def to_text(
     yield Text()
 
 
-def _line(kind: IncidentKind, culprits: Sequence[str]) -> Text:
+def _line(kind: IncidentKind, culprits: Counter[str]) -> Text:
     days = " to ".join(dict.fromkeys(f"{build.created_at:%Y-%m-%d}" for build in (kind.first, kind.last)))
     line = Text(f"{kind.incidents:>4,}×  ", style="bold", overflow="fold")
     line.append(kind.signature, style="not bold default")
-    culprit = f"culprit {', '.join(culprits)}" if culprits else "culprit undetermined"
-    told = f"{plural(kind.victims, 'test')} · {days}{' · new' if kind.new else ''} · {culprit}"
+    told = f"{plural(kind.victims, 'test')} · {days}{' · new' if kind.new else ''} · {_culprit(kind, culprits)}"
     return line.append(f" · {one_line(told)}", style="not bold dim")
 
 
-def _culprits(kind: IncidentKind, incidents: Sequence[Incident]) -> list[str]:
+def _culprits(kind: IncidentKind, incidents: Sequence[Incident]) -> Counter[str]:
     alike = (one for one in incidents if (one.signature, one.fingerprint) == (kind.signature, kind.fingerprint))
-    return sorted({one.culprit for one in alike if one.culprit})
+    return Counter(one.culprit for one in alike if one.culprit)
+
+
+def _culprit(kind: IncidentKind, culprits: Counter[str]) -> str:
+    """Who did it, and of how many of them: a kind may have several causes."""
+    if not culprits:
+        return "culprit undetermined"
+    if list(culprits.values()) == [kind.incidents]:
+        return f"culprit {next(iter(culprits))}"
+    named = (f"{name} ({count:,} of {kind.incidents:,})" for name, count in sorted(culprits.items()))
+    return f"culprit {', '.join(named)}"

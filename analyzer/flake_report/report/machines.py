@@ -75,7 +75,7 @@ def counts_line(rate: PlaceRate) -> str:
 
 def _bad_line(rate: PlaceRate, machines: int) -> Text:
     line = Text(one_line(rate.name), style="bold red", overflow="fold")
-    told = f"  {_counts(rate)}; so many by chance: {rate.p_value:.2g}, all {machines:,} machines looked at"
+    told = f"  {_counts(rate)}; by chance on some of {machines:,} machines: p = {rate.p_value:.2g}"
     return line.append(told + _elsewhere(rate), style="not bold default")
 
 
@@ -85,7 +85,7 @@ def _line(rate: PlaceRate) -> Text:
 
 def _counts(rate: PlaceRate) -> str:
     trouble = rate.trouble
-    kinds = ((rate.own, "failed by a test"), (rate.victims, "with victims"), (rate.lost, "lost"))
+    kinds = ((rate.own, "with failed tests"), (rate.victims, "with victims"), (rate.lost, "lost"))
     parts = ", ".join(f"{count:,} {word}" for count, word in kinds if count)
     share = f"{trouble.rate * 100:.1f} % ({trouble.low * 100:.1f}–{trouble.high * 100:.1f})"
     return f"{trouble.hits:,} of {plural(trouble.n, 'job')} in trouble, {share}" + (f": {parts}" if parts else "")

@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
-from operator import attrgetter
-from textwrap import shorten
 
 from rich.console import RenderableType
-from rich.padding import Padding
 from rich.text import Text
 
 from flake_report.model.evidence import Build
-from flake_report.model.rate import FlakeRate, Run, RunVerdict, Streak
+from flake_report.model.rate import FlakeRate, Interval, Run
 from flake_report.model.story import Stories, Story, ToldAttempt
 from flake_report.model.verdict import Breakage, Segment
 
+from . import runs
 from .history import build_row, row
 from .links import job_url
+from .runs import COMMIT, indented, told_runs
 from .table import verdict_text
 from .words import one_line, plural
 
 SHOWN = 10
 """Variants that are shown unasked."""
-
-COMMIT = 10
-"""Characters of a commit that are shown."""
-
-STYLES = {RunVerdict.FAILED: "bold red", RunVerdict.FLAKY: "bold yellow"}
 
 
 def to_text(stories: Stories, *, everything: bool = False) -> Iterator[RenderableType]:
@@ -39,7 +32,7 @@ def to_text(stories: Stories, *, everything: bool = False) -> Iterator[Renderabl
     for nth, story in enumerate(shown):
         if nth:
             yield Text()
-        yield from _story(story, stories.builds, stories.budget)
+        yield from _story(story, stories.builds, stories.budget, everything=everything)
     if len(shown) < len(stories.stories):
         more = len(stories.stories) - len(shown)
         yield Text(f"… {more:,} more with that name; give more of it, or --all", style="dim")
@@ -55,43 +48,43 @@ def to_json(stories: Stories) -> dict[str, object]:
             {
                 **row(story.rate),
                 "segments": [_segment_row(segment, builds) for segment in story.rate.segments],
-                "told_runs": [_run_row(run, attempts, builds) for run, attempts in _told(story)],
+                "told_runs": [_run_row(run, attempts, builds) for run, attempts in told_runs(story)],
             }
             for story in stories.stories
         ],
     }
 
 
-def _story(story: Story, builds: Sequence[Build], budget: float) -> Iterator[RenderableType]:
+def _story(story: Story, builds: Sequence[Build], budget: float, *, everything: bool) -> Iterator[RenderableType]:
     rate, variant = story.rate, story.rate.variant
     where = " · ".join(part for part in (variant.step, variant.queue, variant.session) if part)
     yield Text(one_line(str(variant.test)), style="bold", overflow="fold")
-    yield _line(Text(one_line(where), style="dim"), 2)
-    yield _line(verdict_text(rate), 2)
+    yield indented(Text(one_line(where), style="dim"), 2)
+    yield indented(verdict_text(rate), 2)
     for line in numbers(rate, budget):
-        yield _line(Text(line), 2)
+        yield indented(Text(line), 2)
     if len(rate.segments) > 1:
-        yield _line(Text("segments", style="bold"), 2)
+        yield indented(Text("segments", style="bold"), 2)
         for segment in rate.segments:
-            yield _line(Text(segment_line(segment, builds)), 4)
+            yield indented(Text(segment_line(segment, builds)), 4)
     for breakage in rate.breakages:
         yield from _breakage(breakage)
     if rate.trend:
-        yield _line(Text("by week", style="bold"), 2)
+        yield indented(Text(f"by week{', breakages included' if rate.breakages else ''}", style="bold"), 2)
         for week in rate.trend:
             struck = f", {plural(week.victims, 'victim')}" if week.victims else ""
             failed = f"{week.first_failures} of {plural(week.runs, 'run')} failed first{struck}"
-            yield _line(Text(f"{week.week}  {failed}"), 4)
-    yield _line(Text("runs", style="bold"), 2)
-    yield from _runs(story, builds)
+            yield indented(Text(f"{week.week}  {failed}"), 4)
+    yield indented(Text("runs", style="bold"), 2)
+    yield from runs.to_text(story, builds, everything=everything)
 
 
 def numbers(rate: FlakeRate, budget: float) -> Iterator[str]:
     """The rates in words, each with what it rests on."""
     own, recovery, environment = rate.own, rate.recovery, rate.environment
+    outside = " outside breakages" if rate.breakages else ""
     if own.n:
-        share = f"first attempt failed in {own.hits} of {plural(own.n, 'run')}: {own.rate * 100:.1f} %"
-        yield f"{share}, 95 % {own.low * 100:.1f}–{own.high * 100:.1f}"
+        yield f"first attempt failed in {own.hits} of {plural(own.n, 'run')}{outside}: {_share(own)}"
         yield f"over the budget of {budget * 100:g} % with probability {rate.over_budget * 100:.0f} %"
     if recovery.n:
         by = [
@@ -103,11 +96,15 @@ def numbers(rate: FlakeRate, budget: float) -> Iterator[str]:
             )
             if count
         ]
-        band = f"95 % {recovery.low * 100:.0f}–{recovery.high * 100:.0f}"
-        yield f"passed on retry {recovery.hits} of {recovery.n} times ({', '.join(by)}), {band}"
+        retries = f"{plural(recovery.n, 'retried run')}{outside} ({', '.join(by)})"
+        yield f"passed on retry in {recovery.hits} of {retries}: {_share(recovery, 0)}"
     if environment.hits:
-        band = f"95 % {environment.low * 100:.1f}–{environment.high * 100:.1f}"
-        yield f"the environment failed {environment.hits} of {plural(environment.n, 'run')}, {band}"
+        yield f"the environment failed {environment.hits} of {plural(environment.n, 'run')}: {_share(environment)}"
+
+
+def _share(rate: Interval, digits: int = 1) -> str:
+    """`3.3 %, 95 % 0.7–10.3`."""
+    return f"{rate.rate * 100:.{digits}f} %, 95 % {rate.low * 100:.{digits}f}–{rate.high * 100:.{digits}f}"
 
 
 def segment_line(segment: Segment, builds: Sequence[Build]) -> str:
@@ -126,10 +123,10 @@ def segment_line(segment: Segment, builds: Sequence[Build]) -> str:
 
 def _breakage(breakage: Breakage) -> Iterator[RenderableType]:
     """The commits between which it came and went, and the page of its first failure."""
-    yield _line(Text("breakage", style="bold"), 2)
-    yield _line(Text(f"broke {_range(breakage.good, breakage.first)}"), 4)
+    yield indented(Text("breakage", style="bold"), 2)
+    yield indented(Text(f"broke {_range(breakage.good, breakage.first)}"), 4)
     if breakage.mended:
-        yield _line(Text(f"mended {_range(breakage.last, breakage.mended)}"), 4)
+        yield indented(Text(f"mended {_range(breakage.last, breakage.mended)}"), 4)
     if url := job_url(breakage.first, breakage.job):
         yield Text(f"    {url}", style="dim", no_wrap=True, overflow="ignore")
 
@@ -138,71 +135,6 @@ def _range(after: Build | None, until: Build) -> str:
     """`after 1a2b3c (build 11), up to 4d5e6f (build 12)`."""
     end = f"{until.commit[:COMMIT]} ({until.label})"
     return f"after {after.commit[:COMMIT]} ({after.label}), up to {end}" if after else f"at or before {end}"
-
-
-def _runs(story: Story, builds: Sequence[Build]) -> Iterator[RenderableType]:
-    """Told runs in full, and what lies between them counted."""
-    plain = [(streak, "passed") for streak in story.history.passes]
-    plain += [(streak, "only skipped") for streak in story.history.skips]
-    told = _told(story)
-    for nth in range(len(told) + 1):
-        before = told[nth - 1][0].order if nth else -1
-        until = told[nth][0].order if nth < len(told) else len(builds)
-        for did in ("passed", "only skipped"):
-            streaks = [streak for streak, what in plain if what == did and before < streak.first_order < until]
-            if streaks:
-                yield _line(Text(_between(streaks, did, builds), style="dim"), 4)
-        if nth < len(told):
-            yield from _run(*told[nth], builds)
-
-
-def _between(streaks: Sequence[Streak], did: str, builds: Sequence[Build]) -> str:
-    first, last = min(each.first_order for each in streaks), max(each.last_order for each in streaks)
-    span = " to ".join(dict.fromkeys((builds[first].label, builds[last].label)))
-    return f"{span}: {plural(sum(each.count for each in streaks), 'run')} {did}"
-
-
-def _run(run: Run, attempts: Sequence[ToldAttempt], builds: Sequence[Build]) -> Iterator[RenderableType]:
-    build = builds[run.order]
-    line = Text(f"{build.label}  {build.commit[:COMMIT]}  ")
-    line.append(run.verdict.value, style=STYLES.get(run.verdict, "bold"))
-    line.append(f"  {run.created_at:%Y-%m-%d %H:%M}", style="dim")
-    yield _line(line, 4)
-    for job, inside in groupby(attempts, key=attrgetter("job")):
-        tried = list(inside)
-        yield _line(Text(_job(tried[0]), style="dim"), 6)
-        if url := job_url(build, job):
-            yield Text(f"      {url}", style="dim", no_wrap=True, overflow="ignore")
-        for attempt in tried:
-            yield _line(_attempt(attempt), 8)
-
-
-def _job(attempt: ToldAttempt) -> str:
-    who = f" ({attempt.retry_type.value})" if attempt.retry_type else ""
-    retry = f"retry {attempt.job_attempt}{who}" if attempt.job_attempt else ""
-    lost = "lost: what ran in it does not count" if attempt.died else ""
-    return " · ".join(part for part in (attempt.agent or f"job {attempt.job}", retry, lost) if part)
-
-
-def _attempt(attempt: ToldAttempt) -> Text:
-    line = Text(attempt.outcome.value, style="bold" if attempt.outcome.bad else "")
-    said = [f"by the environment: {attempt.signature}" if attempt.environment else attempt.signature]
-    said += [
-        shorten(one_line(attempt.message), 160, placeholder=" …"),
-        f"[{attempt.fingerprint}]" if attempt.fingerprint else "",
-    ]
-    told = " · ".join(part for part in said if part)
-    return Text.assemble(line, f"  {told}" if told else "", overflow="fold")
-
-
-def _told(story: Story) -> list[tuple[Run, list[ToldAttempt]]]:
-    attempts = {order: list(tried) for order, tried in groupby(story.attempts, key=attrgetter("order"))}
-    return [(run, attempts.get(run.order, [])) for run in story.history.runs]
-
-
-def _line(text: Text, indent: int) -> Padding:
-    text.overflow = "fold"
-    return Padding(text, (0, 0, 0, indent))
 
 
 def _segment_row(segment: Segment, builds: Sequence[Build]) -> dict[str, object]:

@@ -96,9 +96,9 @@ def notes(found: Comparisons) -> Iterator[str]:
         yield "so few runs a week show nothing of single variants: the parameters of each test are counted together"
     if found.testable:
         compared = found.testable + found.untestable
-        yield f"{plural(found.untestable, what)} of {compared:,} failed or ran too little to tell"
+        yield f"{found.untestable:,} of {plural(compared, what)} have too few failures or runs to tell"
     else:
-        yield "no test failed and ran enough to tell: the lists of worse and better are empty by construction"
+        yield f"no {what} has enough failures and runs to tell: the lists of worse and better are empty by construction"
 
 
 def _change_line(change: Change, word: str, style: str) -> Text:
