@@ -97,3 +97,19 @@ def test_a_chart_is_an_element_without_roles_or_scripts_and_a_picture(name: str)
     assert kind == b"\x89PNG\r\n\x1a\n"
     assert width > WIDTH
     assert height > HEIGHT
+
+
+@pytest.mark.parametrize(
+    ("most", "ticks"),
+    [
+        (1, [0, 1]),
+        (5, [0, 1, 2, 3, 4, 5]),
+        (7, [0, 2, 4, 6, 8]),
+        (223, [0, 50, 100, 150, 200, 250]),
+        (9999, [0, 2000, 4000, 6000, 8000, 10000]),
+    ],
+)
+def test_counts_have_a_few_round_ticks_and_room_for_the_largest(most: int, ticks: list[int]) -> None:
+    chart = drawn(report(weeks=[{"week": "2026-W48", "first_failures": most, "victims": 0}]))["weeks"]
+    assert chart.spec["encoding"]["y"]["axis"]["values"] == ticks
+    assert chart.spec["encoding"]["y"]["scale"]["domain"] == [0, ticks[-1]]

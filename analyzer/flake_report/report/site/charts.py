@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import count
 from typing import Any
 
 import altair as alt
@@ -180,7 +181,8 @@ CHARTS: tuple[Callable[[Json], Chart | None], ...] = (weeks, incidents, memory, 
 def _counted(name: str, counts: Iterable[int]) -> alt.Y:
     """An axis for counts: a few ticks, all of them whole."""
     most = max(counts, default=0)
-    step = max(1, -(-most // 4))
+    steps = (factor * 10**power for power in count() for factor in (1, 2, 5))
+    step = next(each for each in steps if each * 5 >= most)
     ticks = list(range(0, most + step, step))
     return alt.Y(
         f"{name}:Q", title=name, axis=alt.Axis(values=ticks, format=",d"), scale=alt.Scale(domain=[0, ticks[-1]])

@@ -81,7 +81,8 @@ def newly_failing(data: Json, rows: Sequence[TestRow]) -> list[TestRow]:
     """Tests that failed this week by themselves and never before in the window, then those whose newest run did."""
     week = data["comparisons"]["week"] if data["comparisons"]["weeks_before"] else None
     fresh = [row for row in rows if row.own_since and row.own_since == week]
-    new = [row for row in rows if row.numbers["verdict"] == TestVerdict.NEW_FAILURE and row not in fresh]
+    known = {row.key for row in fresh}
+    new = [row for row in rows if row.numbers["verdict"] == TestVerdict.NEW_FAILURE and row.key not in known]
     return [*fresh, *new]
 
 
