@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import count
+from itertools import count as naturals
 from typing import Any
 
 import altair as alt
@@ -181,7 +181,7 @@ CHARTS: tuple[Callable[[Json], Chart | None], ...] = (weeks, incidents, memory, 
 def _counted(name: str, counts: Iterable[int]) -> alt.Y:
     """An axis for counts: a few ticks, all of them whole."""
     most = max(counts, default=0)
-    steps = (factor * 10**power for power in count() for factor in (1, 2, 5))
+    steps = (factor * 10**power for power in naturals() for factor in (1, 2, 5))
     step = next(each for each in steps if each * 5 >= most)
     ticks = list(range(0, most + step, step))
     return alt.Y(

@@ -16,7 +16,8 @@ from flake_report.model.rate import Run, RunVerdict, Streak, Variant
 from flake_report.model.results import Outcome
 from flake_report.model.story import Story, ToldAttempt
 from flake_report.report.links import build_url, job_url
-from flake_report.report.story import COMMIT, numbers, segment_line
+from flake_report.report.runs import COMMIT
+from flake_report.report.story import numbers, segment_line
 from flake_report.report.words import one_line
 
 from .plain import plain
