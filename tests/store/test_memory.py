@@ -45,6 +45,27 @@ def test_an_event_is_told_with_its_build_its_place_and_its_numbers(store: Store,
     assert event.retries == ()
 
 
+def test_the_least_before_any_test_tells_how_full_the_card_was_when_the_job_began(
+    store: Store, make: SimpleNamespace
+) -> None:
+    total = 22 << 30
+    samples = [
+        MemorySample(None, "cuda:0", SampleMoment.BEFORE, free=total - (3 << 30), total=total, test="x.py::test_a"),
+        MemorySample(None, "cuda:0", SampleMoment.AFTER, free=total - (1 << 30), total=total, test="x.py::test_a"),
+        MemorySample(None, "cuda:0", SampleMoment.BEFORE, used=15 << 30, total=total, test="x.py::test_y"),
+        MemorySample(None, "cuda:1", SampleMoment.BEFORE, used=1 << 30, total=total, test="x.py::test_a"),
+    ]
+    table = MemorySample(None, "0", SampleMoment.JOB_START, used=5 << 30, total=total)
+    store.ingest(
+        [
+            make.record(make.build(1), failed(make, "a"), causes=(cause(),), memory=samples),
+            make.record(make.build(2), failed(make, "b"), causes=(cause(),), memory=(*samples, table)),
+            make.record(make.build(3), failed(make, "c"), causes=(cause(),)),
+        ]
+    )
+    assert [event.at_start for event in memory_events(store, Query()).events] == [3 << 30, 3 << 30, None]
+
+
 def test_an_event_that_was_read_before_events_were_diagnosed_is_told(store: Store, make: SimpleNamespace) -> None:
     store.ingest([make.record(make.build(7), failed(make, "a"), causes=(cause(diagnosis=None),))])
     assert [event.kind for event in memory_events(store, Query()).events] == [""]

@@ -31,8 +31,8 @@ class JobRetry:
 class MemoryEvent:
     """One GPU-memory event as the store has it. `kind` is its diagnosis in its own job, empty where none was made.
 
-    `place` orders builds. `captures` are the error's numbers as printed. `at_start` is what was in use as the job
-    began, in bytes; None where its log shows no table.
+    `place` orders builds. `captures` are the error's numbers as printed. `at_start` is what was in use on the
+    fullest card as the job began, or the least before any of its tests, in bytes; None where nothing was measured then.
     """
 
     build: str

@@ -1,11 +1,20 @@
 -- One row a GPU-memory event of the jobs asked for, with how each retry of its job ended (no retry: null), in order of
--- builds. Those that were read before events were diagnosed have no diagnosis. `at_start`: bytes that nvidia-smi showed
--- in use on the fullest card as the job began. `refused_again`: the retry's log tells of the same signature.
-WITH starts AS (
-  SELECT m.ingest, max(m.used) AS used
+-- builds. Those that were read before events were diagnosed have no diagnosis. `at_start`: bytes in use on the fullest
+-- card as the job began, by nvidia-smi, or the least before any of its tests. `refused_again`: the retry's log tells of
+-- the same signature.
+WITH least AS (
+  SELECT m.ingest, m.device, m.when, min(coalesce(m.total - m.free, m.used)) AS used
   FROM memory m
-  WHERE m.when = 'job start'
-  GROUP BY m.ingest
+  WHERE m.when IN ('job start', 'before')
+  GROUP BY m.ingest, m.device, m.when
+), fullest AS (
+  SELECT l.ingest, l.when, max(l.used) AS used
+  FROM least l
+  GROUP BY l.ingest, l.when
+), starts AS (
+  SELECT f.ingest, min(f.used) AS used
+  FROM fullest f
+  GROUP BY f.ingest
 ), tried AS (
   SELECT s.retry_of, s.ingest, s.state, s.agent
   FROM jobs j
