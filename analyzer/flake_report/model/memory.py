@@ -10,6 +10,9 @@ from math import floor
 
 GIB = 1 << 30
 
+LEAST_FOR_SUSPECTS = 5
+"""Incidents that it takes to suspect anyone by the order of tests: of fewer, the set misses the culprit too often."""
+
 _HALF_STEP = 0.005 * GIB
 
 

@@ -6,10 +6,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 
-from flake_report.model.memory import Basis, Place, Suspect, Suspicion, TestOrder, Trace
+from flake_report.model.memory import LEAST_FOR_SUSPECTS, Basis, Place, Suspect, Suspicion, TestOrder, Trace
 
 from .leftovers import Leftover, polluter, sampled
-from .suspects import LEAST_FOR_SET, NAMED, ranking, unseparated
+from .suspects import NAMED, ranking, unseparated
 
 
 def suspicions(orders: Iterable[TestOrder], traces: Iterable[Trace] = ()) -> tuple[Suspicion, ...]:
@@ -56,7 +56,7 @@ def _suspicion(place: Place, orders: Sequence[TestOrder], traces: Mapping[str, l
         return Suspicion(place, len(struck), jobs, victim, Basis.SAMPLES, suspects[0], suspects, measured=len(measured))
     ranked = ranking(orders)
     pairs = list(zip(ranked.tests, ranked.probabilities, strict=True))[: ranked.within]
-    whole = sum(share for _, share in pairs) >= NAMED and ranked.incidents >= LEAST_FOR_SET
+    whole = sum(share for _, share in pairs) >= NAMED and ranked.incidents >= LEAST_FOR_SUSPECTS
     suspects = tuple(Suspect(test, share) for test, share in pairs) if whole else ()
     return Suspicion(
         place=place,

@@ -10,13 +10,10 @@ from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from flake_report.model.memory import GIB, Basis, Suspicion
+from flake_report.model.memory import GIB, LEAST_FOR_SUSPECTS, Basis, Suspicion
 from flake_report.model.query import node_id
 
 from .words import one_line, plural
-
-LEAST = 5
-"""Incidents that it takes to suspect anyone by the order of tests."""
 
 SHOWN = 5
 """Suspects that are shown."""
@@ -86,10 +83,9 @@ def _by_order(suspicion: Suspicion) -> str:
     """Why nobody is named, where nothing was measured."""
     if suspicion.outside >= SURE:
         return "the order of tests speaks for none of them: the memory was taken from outside this process (95 % sure)"
-    if suspicion.incidents < LEAST:
-        return (
-            f"{plural(suspicion.incidents, 'incident')} cannot tell by the order of tests who left it; it takes {LEAST}"
-        )
+    if suspicion.incidents < LEAST_FOR_SUSPECTS:
+        few = plural(suspicion.incidents, "incident")
+        return f"{few} cannot tell by the order of tests who left it; it takes {LEAST_FOR_SUSPECTS}"
     if not suspicion.suspects:
         ran = "always ran in one order" if suspicion.orders == 1 else f"ran in {suspicion.orders:,} orders only"
         return f"nobody is suspected: the tests {ran}"
