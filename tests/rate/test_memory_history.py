@@ -72,6 +72,12 @@ def test_other_tests_and_other_signatures_are_other_events() -> None:
     assert told.past.builds == 0
 
 
+def test_a_test_is_the_same_from_whatever_folder_pytest_was_started() -> None:
+    told = with_past(cause(), archive(event(1, test="tests/x.py::test_y"), event(2, test="./x.py::test_y")))
+    assert told.past is not None
+    assert told.past.builds == 2
+
+
 def test_outside_tests_the_card_and_the_setting_tell_events_apart() -> None:
     loose = Cause(
         "free-memory-at-start", "t", Blame.GPU_MEMORY, 9, "text", "hint", captures=CAPTURES, diagnosis=cause().diagnosis

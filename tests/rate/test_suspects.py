@@ -52,7 +52,7 @@ def histories(seed: int, count: int, *, whole: bool) -> Iterator[tuple[str, list
 
 
 def tight(orders: list[TestOrder]) -> set[str]:
-    """What plain logic leaves: before the first victim of each incident, and not before a sensitive test that passed."""
+    """Plain logic: before the first victim of each incident, and not before a sensitive test that passed."""
     sensitive = {test for one in orders for test in one.victims}
     kept: list[set[str]] = []
     for one in (one for one in orders if one.victims):

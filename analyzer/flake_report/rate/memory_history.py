@@ -12,7 +12,7 @@ from flake_report.model.failure import HELD, Cause, Diagnosis, DiagnosisKind, Me
 from flake_report.model.memory import Diagnosed, Place
 from flake_report.model.memory_event import MemoryArchive, MemoryEvent, RetryEnd
 
-from .neighbours import LEAST_BUILDS, OPEN, alike, late_release, neighbour, one_a_job, same_free, used_gib
+from .neighbours import LEAST_BUILDS, OPEN, alike, late_release, neighbour, one_a_job, same_free, same_test, used_gib
 
 
 def with_past(cause: Cause, archive: MemoryArchive) -> Cause:
@@ -40,7 +40,7 @@ def diagnoses(archive: MemoryArchive) -> tuple[Diagnosed, ...]:
     """How many events of each kind there were in each place, after history has added what single jobs cannot know."""
     groups: dict[tuple[str, str | None], list[MemoryEvent]] = defaultdict(list)
     for event in archive.events:
-        groups[event.signature, event.test].append(event)
+        groups[event.signature, same_test(event)].append(event)
     found: dict[tuple[str, Place], list[MemoryEvent]] = defaultdict(list)
     for group in groups.values():
         for event in (one for one in group if one.kind):

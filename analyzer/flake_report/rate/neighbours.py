@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from flake_report.model.failure import DiagnosisKind
 from flake_report.model.memory_event import BuildsRun, MemoryEvent, RetryEnd
+from flake_report.model.query import label
 
 GIB = 1 << 30
 LEAST_BUILDS = 3
@@ -25,9 +26,14 @@ _LIKE_THE_SETTING = 0.3
 
 def alike(one: MemoryEvent, other: MemoryEvent) -> bool:
     """The same signature in the same test; outside tests, the same setting on a card of the same size."""
-    if one.signature != other.signature or one.test != other.test:
+    if one.signature != other.signature or same_test(one) != same_test(other):
         return False
     return bool(one.test) or _equal(one, other, "total_gib", "utilization")
+
+
+def same_test(event: MemoryEvent) -> str | None:
+    """The test of an event in the one spelling of all its node ids: with or without `tests/`, as pytest was started."""
+    return label(event.test) if event.test else None
 
 
 def same_free(one: MemoryEvent, other: MemoryEvent) -> bool:
