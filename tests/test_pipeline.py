@@ -36,7 +36,7 @@ def test_the_schema_refuses_a_broken_step(pipeline: dict) -> None:
 
 
 def test_it_lints_tests_and_reports_in_that_order(pipeline: dict) -> None:
-    assert [step["key"] for step in pipeline["steps"]] == ["lint", "unit", "gpu", "weekly"]
+    assert [step["key"] for step in pipeline["steps"]] == ["lint", "unit", "gpu", "annotate", "weekly"]
 
 
 def test_the_gpu_step_is_guarded_and_retried_for_want_of_memory_or_agent_alone(pipeline: dict) -> None:
@@ -44,6 +44,16 @@ def test_the_gpu_step_is_guarded_and_retried_for_want_of_memory_or_agent_alone(p
     assert list(gpu["plugins"][0]) == ["./ci/gpu-guard-buildkite-plugin"]
     assert (PIPELINE.parent / "ci" / "gpu-guard-buildkite-plugin" / "hooks").is_dir()
     assert [rule["exit_status"] for rule in gpu["retry"]["automatic"]] == [75, -1]
+
+
+def test_a_gpu_that_is_not_seen_fails_the_gpu_step(pipeline: dict) -> None:
+    (gpu,) = [step for step in pipeline["steps"] if step["key"] == "gpu"]
+    assert gpu["env"] == {"GPU_TESTS": "require"}
+
+
+def test_the_build_is_annotated_whatever_became_of_its_tests(pipeline: dict) -> None:
+    (step,) = [step for step in pipeline["steps"] if step["key"] == "annotate"]
+    assert step["depends_on"] == [{"step": key, "allow_failure": True} for key in ("unit", "gpu")]
 
 
 def test_every_flake_report_command_in_it_exists(pipeline: dict) -> None:

@@ -24,6 +24,7 @@ from .runs import Fate, Tried, fates
 
 RETRY = "try the job again; quarantine it (flake-report quarantine) until it is mended"
 LOOK = "look at this change first: nothing else explains it"
+DOUBT = "take it for new, until something tells"
 MEND = "it is not of this build: mend it, or take back the commit that broke it"
 
 
@@ -169,7 +170,7 @@ class _Judge:
     ) -> tuple[FailureKind, str, str]:
         """Kind, reason and advice for an own failure with these fingerprints."""
         if self.known is None:
-            return FailureKind.UNCLEAR, "there is no history to compare it with", LOOK
+            return FailureKind.UNCLEAR, "there is no history to compare it with", DOUBT
         if not any(row.ways for row in rows):
             return FailureKind.NEW, f"no failure of its own is known from {plural(self.known.builds, 'build')}", LOOK
         row = max(rows, key=lambda one: (one.verdict is TestVerdict.BROKEN, one.first_failures))
@@ -183,12 +184,12 @@ def _known_way(row: KnownTest, ways: Sequence[KnownWay]) -> tuple[FailureKind, s
     if row.verdict is TestVerdict.BROKEN:
         return FailureKind.REGRESSION, _known_as(row), MEND
     if not ways:
-        return FailureKind.UNCLEAR, f"its message is cut short, so that it is like no other; {_known_as(row)}", LOOK
+        return FailureKind.UNCLEAR, f"its message is cut short, so that it is like no other; {_known_as(row)}", DOUBT
     if all(way.flake for way in ways):
         rate = f"first attempts fail in {row.first_failures:,} of {plural(row.own_runs, 'run')}"
         return FailureKind.FLAKE, f"{row.reason}; {rate}", RETRY
     last = next(way.last for way in ways if not way.flake)
-    return FailureKind.UNCLEAR, f"it failed so before, last in {last}; {_known_as(row)}", LOOK
+    return FailureKind.UNCLEAR, f"it failed so before, last in {last}; {_known_as(row)}", DOUBT
 
 
 def _known_as(row: KnownTest) -> str:

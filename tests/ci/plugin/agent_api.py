@@ -9,16 +9,19 @@ from __future__ import annotations
 import contextlib
 import email.parser
 import email.policy
+import fnmatch
 import gzip
+import hashlib
 import json
 import threading
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 ACCESS = "of-the-job"
 MOST_ANNOTATION = 1024 * 1024
+NOT_FOUND = (404, {"message": "Not found"})
 OF_AGENT = ("register", "connect", "disconnect", "heartbeat")
 OF_RUN = (["acquire"], ["start"], ["chunks"], ["finish"])
 INTERVALS = {"ping_interval": 1, "job_status_interval": 1, "heartbeat_interval": 60}
@@ -63,22 +66,24 @@ class AgentApi:
         self._server.server_close()
         self._thread.join()
 
-    def answer(self, method: str, path: str, body: bytes, kind: str) -> tuple[int, dict[str, Any]]:
-        """Status and JSON for one request."""
+    def answer(self, method: str, path: str, body: bytes, kind: str) -> tuple[int, Any]:
+        """Status and JSON for one request; bytes where a file is asked for."""
+        path, _, query = path.partition("?")
         parts = [unquote(part) for part in path.removeprefix("/v3").strip("/").split("/")]
-        if parts[0] == "storage":  # lies at another host in the world: no token goes there
+        if parts[0] == "storage" and method == "POST":  # lies at another host in the world: no token goes there
             return self._stored(body, kind)
+        if parts[0] in ("storage", "builds"):
+            return 200, self._found(parse_qs(query)["query"][0]) if query else self.told.artifacts["/".join(parts[1:])]
         if parts[0] in OF_AGENT or (method == "GET" and parts[0] == "jobs") or parts[2:] in OF_RUN:
             return self._run(parts, body)
-        if parts[0] == "jobs":
-            found = json.loads(body or b"{}")
-            if parts[2] == "annotations":
-                return self._annotation(found)
-            if parts[2] == "artifacts":
-                return self._batch(found) if method == "POST" else self._finished(found)
-            if parts[2] == "data":
-                return self._data(parts[3], found)
-        return 404, {"message": "Not found"}
+        return self._of_job(method, parts[2:], json.loads(body or b"{}")) if parts[0] == "jobs" else NOT_FOUND
+
+    def _of_job(self, method: str, what: list[str], found: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        if what[0] == "annotations":
+            return self._annotation(found)
+        if what[0] == "artifacts":
+            return self._batch(found) if method == "POST" else self._finished(found)
+        return self._data(what[1], found) if what[0] == "data" else NOT_FOUND
 
     def _run(self, parts: list[str], body: bytes) -> tuple[int, dict[str, Any]]:
         if parts[0] in OF_AGENT:
@@ -110,6 +115,17 @@ class AgentApi:
             return 400, {"message": "The annotation is not right"}
         self.told.annotations.append(found)
         return 201, {}
+
+    def _found(self, query: str) -> list[dict[str, Any]]:
+        names = [name for name in self.told.artifacts if fnmatch.fnmatch(name, query)]
+        return [
+            {
+                "id": name, "job_id": "0b-job", "path": name, "absolute_path": f"/{name}",
+                "file_size": len(self.told.artifacts[name]), "url": f"{self.url.removesuffix('/v3')}/storage/{name}",
+                "sha1sum": hashlib.sha1(self.told.artifacts[name], usedforsecurity=False).hexdigest(),
+            }
+            for name in names
+        ]  # fmt: skip
 
     def _batch(self, found: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         ids = [f"artifact-{len(self._pending) + place}" for place, _ in enumerate(found["artifacts"])]
@@ -153,15 +169,18 @@ class _Handler(BaseHTTPRequestHandler):
         """The tests look at `told`."""
 
     def _reply(self) -> None:
-        path = urlsplit(self.path).path
+        address = urlsplit(self.path)
+        path = address.path
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         self.api.told.requests.append(f"{self.command} {path}")
         allowed = path.startswith("/storage/") or self.headers.get("Authorization") == f"Token {ACCESS}"
         if not allowed:
             status, answer = 401, {"message": "Authentication required"}
         else:
-            status, answer = self.api.answer(self.command, path, body, self.headers.get("Content-Type", ""))
-        data = b"" if status == 204 else json.dumps(answer).encode()
+            status, answer = self.api.answer(
+                self.command, f"{path}?{address.query}", body, self.headers.get("Content-Type", "")
+            )
+        data = b"" if status == 204 else answer if isinstance(answer, bytes) else json.dumps(answer).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(data)))
