@@ -94,11 +94,12 @@ def test_tests_are_asked_for_as_everywhere(stored, asked, found):
 
 
 def test_what_was_held_is_what_an_attempt_did_not_find(stored, make):
-    def around(minute, before, after):
+    def around(minute, before, after, test=NODE):
         at = make.monday + timedelta(minutes=minute)
-        first = MemorySample(at, "cuda:0", SampleMoment.BEFORE, torch_reserved=before, test=NODE)
-        return first, MemorySample(at, "cuda:0", SampleMoment.AFTER, torch_reserved=after, test=NODE)
+        first = MemorySample(at, "cuda:0", SampleMoment.BEFORE, torch_reserved=before, test=test)
+        return first, MemorySample(at, "cuda:0", SampleMoment.AFTER, torch_reserved=after, test=test)
 
     stored(memory=around(0, 4, 9), number=1)
-    store = stored(memory=around(0, 8, 10), number=2)
+    stored(memory=around(0, 8, 10), number=2)
+    store = stored(memory=around(0, 8, 9, NODE.removeprefix("tests/")), number=3)  # pytest started in that folder
     assert tuning.held(store, Query()) == {(TEST, Place("unit", "gpu_1")): 5}
