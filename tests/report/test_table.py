@@ -54,6 +54,12 @@ def test_a_test_that_never_failed_is_counted_and_not_listed(report: FlakeReport)
     assert "test_clean" in printed(report, everything=True)
 
 
+def test_a_test_that_passed_first_and_failed_when_it_was_run_again_is_listed(report: FlakeReport) -> None:
+    clean = next(test for test in report.tests if not test.troubled)
+    again = replace(clean, verdict=TestVerdict.FLAKY, reason="build 7 both failed and passed", flaky_runs=1)
+    assert "flaky: build 7 both failed and passed" in printed(replace(report, tests=(again,)))
+
+
 def test_the_health_of_the_data_is_said(report: FlakeReport) -> None:
     line = printed(report, width=200).splitlines()[-1]
     for part in ("160 jobs", "1 job lost", "3 jobs without results", "5 attempts of unknown order", "7 warnings"):
