@@ -6,10 +6,10 @@ Markdown and a few HTML elements, `artifact://` for images and links of the buil
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from urllib.parse import quote
 
 from flake_report.model.evidence import Job
 from flake_report.model.known import KnownFailures
@@ -31,6 +31,9 @@ ARTIFACTS = 10
 """Artifacts that Buildkite shows or links in one annotation at most."""
 
 _IMAGES = (".png", ".svg", ".jpg", ".jpeg", ".gif")
+_UNSAFE = re.compile(r"[^A-Za-z0-9/._~-]")
+"""What a path of an artifact may not hold as it is, where it stands in an attribute."""
+
 _UUID = "0123456789abcdef-"
 
 HEADS = {
@@ -127,10 +130,15 @@ def annotation(found: Triage, artifacts: Sequence[str] = (), limit: int = LIMIT)
 def shown_artifacts(paths: Sequence[str]) -> Iterator[str]:
     """A line for each artifact, blank lines around it: an image is a block of its own."""
     for path in paths[:ARTIFACTS]:
-        address = f"artifact://{quote(path)}"
-        name = code(path)
-        image = path.lower().endswith(_IMAGES)
-        yield f'\n<a href="{address}">{name}</a>' if not image else f'\n<img src="{address}" alt="{quote(path)}">'
+        place = _UNSAFE.sub(_quoted, path)
+        if path.lower().endswith(_IMAGES):
+            yield f'\n<img src="artifact://{place}" alt="{place}">'
+        else:
+            yield f'\n<a href="artifact://{place}">{code(path)}</a>'
+
+
+def _quoted(found: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "replace"))
 
 
 def _head(found: Triage) -> Iterator[str]:
