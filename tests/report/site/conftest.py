@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -138,8 +138,8 @@ def story(name: str, message: str = "AssertionError: no", *, signature: str = ""
     return Story(rate, History(variant, runs, passes), attempts, weeks)
 
 
-def rendered(stories: tuple[Story, ...], decided: Sequence[Decided] | None) -> dict[str, bytes]:
-    """The files of the page of these tests."""
+def rendered(stories: tuple[Story, ...], decided: Sequence[Decided] | None, **parts: Any) -> dict[str, bytes]:
+    """The files of the page of these tests; `parts` are others of the report."""
     health = Health(20, 20, 0, 0, 40, 0, BUILDS[0].created_at, BUILDS[-1].created_at, ("all",), 0)
     report = FlakeReport(
         Window(None, None, "main"),
@@ -149,6 +149,7 @@ def rendered(stories: tuple[Story, ...], decided: Sequence[Decided] | None) -> d
         builds=BUILDS,
         weeks=tuple(WeekTotal(week, 10, 10, 1, 0, 1, 0, 0.5) for week in ("2026-W47", "2026-W48")),
     )
+    report = replace(report, **parts)
     return render(report, Stories("", 0.005, BUILDS, stories), MADE_AT, decided)
 
 
@@ -156,9 +157,9 @@ def rendered(stories: tuple[Story, ...], decided: Sequence[Decided] | None) -> d
 def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     """A folder with the page of made-up stories."""
 
-    def make(*stories: Story, decided: Sequence[Decided] | None = None) -> Path:
+    def make(*stories: Story, decided: Sequence[Decided] | None = None, **parts: Any) -> Path:
         folder = tmp_path_factory.mktemp("made")
-        for name, data in rendered(stories, decided).items():
+        for name, data in rendered(stories, decided, **parts).items():
             (folder / name).write_bytes(data)
         return folder
 
