@@ -37,7 +37,9 @@ def excuses(
     told = tuple(Run(VARIANT, str(at), at, DAY, verdict=each, fingerprint=print_) for at, each, print_ in runs)
     none = Interval(0, 0, 0.0, 0.0, 1.0)
     segments = (Segment(*breakage, 9, 9, 0, 9, 0, breakage=True),) if breakage else ()
-    rate = FlakeRate(VARIANT, none, none, 0.0, "", verdict=verdict, segments=segments, also_flaky=bool(breakage))
+    shown = verdict in (TestVerdict.FLAKY, TestVerdict.BROKEN)
+    flakes = frozenset(print_ for _, each, print_ in runs if shown and each is RunVerdict.FLAKY)
+    rate = FlakeRate(VARIANT, none, none, 0.0, "", verdict=verdict, segments=segments, flakes=flakes)
     return Excuses([History(VARIANT, told, ())], [rate])
 
 
@@ -58,6 +60,11 @@ def by(found: Cost, which: LossBy) -> dict[str, tuple[float, float]]:
         ([failure()], excuses(TestVerdict.UNKNOWN, (5, FLAKY, "known")), True),
         ([failure()], excuses(TestVerdict.FLAKY, (5, FAILED, "known"), (2, FLAKY, "known")), True),
         ([failure()], excuses(TestVerdict.FLAKY, (5, FAILED, "known"), (2, FLAKY, "other")), False),
+        (
+            [failure()],
+            excuses(TestVerdict.FLAKY, (4, FAILED, "known"), (5, FAILED, "known"), (2, FLAKY, "other")),
+            False,
+        ),
         ([failure()], excuses(TestVerdict.UNKNOWN, (5, FAILED, "known"), (2, FAILED, "known")), False),
         (
             [failure()],
@@ -74,6 +81,7 @@ def by(found: Cost, which: LossBy) -> dict[str, tuple[float, float]]:
         "it passed at the same commit",
         "it flakes, and failed so before",
         "it flakes, and failed in a new way",
+        "it flakes, and a commit broke it in another way for two builds",
         "it failed so before, and is not known to flake",
         "it flakes, and was broken then",
     ],

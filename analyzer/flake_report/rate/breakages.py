@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
 from flake_report.model.evidence import Build
@@ -12,6 +12,11 @@ from flake_report.model.verdict import Breakage, Segment
 
 from .pieces import Piece
 from .segments import Parted
+
+
+def broken_at(order: int, segments: Iterable[Segment]) -> bool:
+    """Whether the build of this order lies in a breakage."""
+    return any(segment.breakage and segment.first <= order <= segment.last for segment in segments)
 
 
 def breakages(history: Parted, builds: Sequence[Build]) -> tuple[Breakage, ...]:

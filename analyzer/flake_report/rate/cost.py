@@ -1,9 +1,9 @@
 """GPU-hours and money that failures cost which were no regression: the run time of their jobs, and of the retries.
 
 A failed job counts where every failure in it is excused: by the environment, by a pass of the same test at the same
-commit, or by the test being flaky and failing in a way it has failed before. One failure that may be the code's own
-makes the job a regression's, which had to run. A job without failed tests counts where it died, or where its log blames
-the environment. Of a retry the whole time counts: it would not have run without the failure.
+commit, or by the test being known to flake in that way. One failure that may be the code's own makes the job a
+regression's, which had to run. A job without failed tests counts where it died, or where its log blames the
+environment. Of a retry the whole time counts: it would not have run without the failure.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 
 from flake_report.model.config import QueueConfig
 from flake_report.model.cost import Cost, JobFailure, Loss, LossBy, SpentJob
-from flake_report.model.rate import FlakeRate, History, Run, RunVerdict, Variant
-from flake_report.model.verdict import TestVerdict
+from flake_report.model.rate import FlakeRate, History, RunVerdict
+
+from .breakages import broken_at
 
 NO_TEST = "(no test)"
 NO_SIGNATURE = "(no signature)"
@@ -27,23 +28,8 @@ class Excuses:
     """Which failures were no regression."""
 
     def __init__(self, histories: Iterable[History], rates: Iterable[FlakeRate]) -> None:
-        self._flaky = {
-            rate.variant: rate
-            for rate in rates
-            if rate.verdict is TestVerdict.FLAKY or (rate.verdict is TestVerdict.BROKEN and rate.also_flaky)
-        }
-        self._runs: dict[tuple[Variant, int], Run] = {}
-        self._ways: dict[tuple[Variant, str], set[int]] = defaultdict(set)
-        for history in histories:
-            for run in history.runs:
-                self._runs[history.variant, run.order] = run
-                if run.fingerprint and not self._in_breakage(history.variant, run.order):
-                    self._ways[history.variant, run.fingerprint].add(run.order)
-
-    def _in_breakage(self, variant: Variant, order: int) -> bool:
-        rate = self._flaky.get(variant)
-        segments = rate.segments if rate else ()
-        return any(segment.breakage and segment.first <= order <= segment.last for segment in segments)
+        self._rates = {rate.variant: rate for rate in rates}
+        self._runs = {(history.variant, run.order): run for history in histories for run in history.runs}
 
     def covers(self, failure: JobFailure) -> bool:
         """Whether this failure says nothing against the commit."""
@@ -52,9 +38,9 @@ class Excuses:
         run = self._runs.get((failure.variant, failure.order))
         if run is not None and run.verdict is not RunVerdict.FAILED:
             return True
-        before = self._ways.get((failure.variant, failure.fingerprint), set()) - {failure.order}
-        known = failure.variant in self._flaky and bool(before)
-        return known and not self._in_breakage(failure.variant, failure.order)
+        if (rate := self._rates.get(failure.variant)) is None:
+            return False
+        return failure.fingerprint in rate.flakes and not broken_at(failure.order, rate.segments)
 
 
 @dataclass(slots=True)

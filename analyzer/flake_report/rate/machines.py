@@ -13,13 +13,11 @@ from flake_report.model.machines import Elsewhere, JobPlace, PlaceKind, PlaceRat
 from flake_report.model.rate import Fleet, Variant
 from flake_report.model.verdict import Segment
 
+from .breakages import broken_at
 from .homogeneity import Homogeneity, homogeneity
 from .images import image_of
 from .multiplicity import family_wise
 from .rates import interval
-
-BAD = 0.05
-"""A machine with a corrected p-value of at most this is called worse than the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +30,10 @@ class Troubles:
 
 def own_troubles(fleet: Fleet, segments: Mapping[Variant, Sequence[Segment]]) -> frozenset[str]:
     """Jobs in which some test failed at first by itself; not in a breakage, for that no machine can help."""
-    found = set()
+    found: set[str] = set()
     for history in fleet.histories:
-        broken = [part for part in segments.get(history.variant, ()) if part.breakage]
-        for run in history.runs:
-            if run.first_failed and not any(part.first <= run.order <= part.last for part in broken):
-                found.add(run.job)
+        parts = segments.get(history.variant, ())
+        found |= {run.job for run in history.runs if run.first_failed and not broken_at(run.order, parts)}
     return frozenset(found)
 
 

@@ -9,6 +9,8 @@ from flake_report.model.evidence import Build
 from flake_report.model.known import FailureWay
 from flake_report.model.rate import FlakeRate, Fleet, History, Run, RunVerdict, Variant
 
+from .breakages import broken_at
+
 FAILED = frozenset({RunVerdict.FAILED, RunVerdict.FLAKY})
 """Runs in which the test failed by itself."""
 
@@ -44,11 +46,8 @@ def flaking(rate: FlakeRate, history: History) -> list[Run]:
 
     A test that flakes in one way and is broken in another for a few builds flakes in the one way alone.
     """
-    broken = [(segment.first, segment.last) for segment in rate.segments if segment.breakage]
     return [
         run
         for run in history.runs
-        if run.verdict in FAILED
-        and run.fingerprint in rate.flakes
-        and not any(low <= run.order <= high for low, high in broken)
+        if run.verdict in FAILED and run.fingerprint in rate.flakes and not broken_at(run.order, rate.segments)
     ]

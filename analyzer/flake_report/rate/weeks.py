@@ -14,6 +14,7 @@ from flake_report.model.evidence import Build
 from flake_report.model.rate import Fleet, History, Pool, Streak, Variant
 from flake_report.model.verdict import Segment
 
+from .breakages import broken_at
 from .overdispersion import Counts
 from .pieces import OWN
 
@@ -60,8 +61,7 @@ def week_counts(fleet: Fleet, segments: Mapping[Variant, Sequence[Segment]], cal
     for nth, history in enumerate(fleet.histories):
         variant = history.variant
         if history.runs:
-            broken = [part for part in segments.get(variant, ()) if part.breakage]
-            _add(history, broken, calendar.places, failures[nth], runs[nth])
+            _add(history, segments.get(variant, ()), calendar.places, failures[nth], runs[nth])
             continue
         for streak in history.passes:
             place = (variant.step, variant.queue, streak)
@@ -124,21 +124,17 @@ def counts_of(table: WeekTable) -> WeekCounts:
     )
 
 
-def _add(history: History, broken: Sequence[Segment], places: Counts, failures: Counts, runs: Counts) -> None:
+def _add(history: History, segments: Sequence[Segment], places: Counts, failures: Counts, runs: Counts) -> None:
     """The runs of one history that has some to tell, added to its two rows: all runs of a streak are of one week."""
     for streak in history.passes:
         place = places[streak.first_order]
-        if place >= 0 and not _inside(streak.first_order, broken):
+        if place >= 0 and not broken_at(streak.first_order, segments):
             runs[place] += streak.count
     for run in history.runs:
         place = places[run.order]
-        if place >= 0 and run.verdict in OWN and not _inside(run.order, broken):
+        if place >= 0 and run.verdict in OWN and not broken_at(run.order, segments):
             runs[place] += 1
             failures[place] += run.first_failed
-
-
-def _inside(order: int, broken: Sequence[Segment]) -> bool:
-    return any(part.first <= order <= part.last for part in broken)
 
 
 def _spread(streak: Streak, pool: Pool, calendar: Calendar) -> Counts:
