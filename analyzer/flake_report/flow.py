@@ -154,16 +154,17 @@ def parse(blob: Blob, warn: Warn) -> ReportSummary:
 def compared_with(report: FlakeReport, baseline: str) -> FlakeReport:
     """The report with its newest week compared with an earlier export, too; see `collect.baseline` for where that lies.
 
-    What it hands on to the next export holds the weeks of both.
+    What it hands on to the next export holds the weeks, and the known failures, of both.
     """
     from flake_report.collect.baseline import exported
     from flake_report.parse.baseline import read_week_table
-    from flake_report.rate.baseline import joined
+    from flake_report.rate.baseline import carried, joined
     from flake_report.rate.comparisons import compared
 
     name, data = exported(baseline, "report.json")
     counts = joined(report.counts, read_week_table(data, name))
-    return replace(report, counts=counts, comparisons=compared(counts))
+    before = tuple(carried(report, known_failures(baseline)))
+    return replace(report, counts=counts, comparisons=compared(counts), carried=before)
 
 
 def known_failures(known: FlakeReport | str) -> KnownFailures:

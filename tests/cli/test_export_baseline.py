@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 WEEKS = {44: ("2026-10-26", 48, ("good", "bad", "gone")), 45: ("2026-11-02", 4, ("good", "bad", "fresh"))}
-"""A week: its Monday, which of its 48 builds `bad` fails in, each so many-th, and its tests."""
+"""A week: its Monday, which of its 48 builds `bad` fails in, each so many-th, and its tests.
+
+In the first week `good` flakes twice.
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -20,10 +23,12 @@ def weeks(home: Path) -> Path:
             job = home / f"results-{week}" / f"{week}-{at:02}" / "job"
             job.mkdir(parents=True)
             day = f"{monday[:8]}{int(monday[8:]) + at // 24:02}T{at % 24:02}:00:00+00:00"
-            bad = '<failure message="AssertionError: no"/>' if at % every == 3 else ""
+            fails = {
+                "bad": '<failure message="AssertionError: no"/>' if at % every == 3 else "",
+                "good": '<failure message="TimeoutError: late"/>' if week == 44 and at in (5, 25) else "",
+            }
             cases = "".join(
-                f'<testcase classname="tests.a" name="{name}">{bad if name == "bad" else ""}</testcase>'
-                for name in names
+                f'<testcase classname="tests.a" name="{name}">{fails.get(name, "")}</testcase>' for name in names
             )
             (job / "junit.xml").write_text(f'<testsuite name="pytest" timestamp="{day}">{cases}</testsuite>')
     return home
@@ -48,6 +53,22 @@ def test_a_store_of_one_week_and_last_weeks_export_say_what_a_store_of_both_week
         "new": ["a::fresh"], "worse": ["a::bad"], "better": [], "vanished": ["a::gone"],
     }  # fmt: skip
     assert compared("whole") == compared("second")
+
+
+def test_a_flake_of_last_week_stays_known_to_builds_that_have_this_weeks_export_alone(
+    run: Callable, home: Path
+) -> None:
+    for week in WEEKS:
+        run("ingest", f"results-{week}", "--store", f"store-{week}")
+    run("export", "first", "--store", "store-44")
+    run("export", "second", "--store", "store-45", "--baseline", "first")
+    (home / "junit.xml").write_text(
+        '<testsuite name="pytest"><testcase classname="tests.a" name="good">'
+        '<failure message="TimeoutError: late"/></testcase></testsuite>'
+    )
+    (failure,) = json.loads(run("annotate", "junit.xml", "--baseline", "second", "--format", "json").out)["failures"]
+    assert failure["kind"] == "flake"
+    assert failure["why"].endswith("first attempts fail in 2 of 48 runs, counted until 2026-10-27")
 
 
 def test_without_last_weeks_export_it_says_so_and_exports_all_the_same(run: Callable) -> None:

@@ -11,9 +11,12 @@ import pytest
 from flake_report.errors import FlakeReportError
 from flake_report.model.comparison import WeekTable
 from flake_report.model.evidence import Build
-from flake_report.model.rate import Fleet, History, Pool, Run, RunVerdict, Streak, Variant
+from flake_report.model.known import FailureWay, KnownFailures, KnownTest, KnownWay
+from flake_report.model.rate import FlakeRate, Fleet, History, Interval, Pool, Run, RunVerdict, Streak, Variant
+from flake_report.model.report import FlakeReport, Health, Window
 from flake_report.model.results import TestId
-from flake_report.rate.baseline import joined
+from flake_report.model.verdict import TestVerdict
+from flake_report.rate.baseline import carried, joined
 from flake_report.rate.comparisons import compared, comparisons
 from flake_report.rate.weeks import week_table
 
@@ -112,3 +115,48 @@ def test_a_later_export_is_no_baseline() -> None:
 
 def test_an_empty_history_takes_the_baseline_as_it_is() -> None:
     assert joined(WeekTable(), table(0)).runs == table(0).runs
+
+
+NEWEST = datetime(2026, 9, 30, tzinfo=UTC)
+FLAKE, ODD = KnownWay("aa", 5, flake=True, last="build 5"), KnownWay("bb", 1, flake=False, last="build 6")
+
+
+def known(name: str, *ways: KnownWay, until: datetime = NEWEST, verdict: TestVerdict = TestVerdict.FLAKY) -> KnownTest:
+    return KnownTest(
+        Variant(TestId("m", name), "unit", "q", ""), verdict, "so", 9, 9, 5, 0.5, 0, ways=ways, until=until
+    )
+
+
+def carries(*tests: KnownTest, failing: dict[str, str] | None = None, ran: Sequence[str] = ()) -> list[KnownTest]:
+    """What is carried into a history where these tests ran and those failed, each with a fingerprint."""
+    made = Build("acme", "ci", "1", 1, "c", "main", "", NEWEST, "")
+    here = {name: Variant(TestId("m", name), "unit", "q", "") for name in (*ran, *(failing or {}))}
+    own = Interval(9, 0, 0.0, 0.0, 0.2)
+    rates = tuple(FlakeRate(variant, own, own, 0.0, "") for variant in here.values())
+    ways = {
+        here[name]: (FailureWay(print_, 1, flake=False, first=made, last=made, job=""),)
+        for name, print_ in (failing or {}).items()
+    }
+    health = Health(1, 1, 0, 0, 9, 0, NEWEST, NEWEST, ("all",), 0)
+    report = FlakeReport(Window(None, None, None), rates, health, 0.005, ways=ways)
+    return list(carried(report, KnownFailures(60, tests=tests)))
+
+
+def test_what_fails_no_more_stays_known() -> None:
+    assert carries(known("a", FLAKE), ran=["a"]) == [known("a", FLAKE)]
+
+
+def test_what_this_history_knows_itself_is_not_carried() -> None:
+    assert carries(known("a", FLAKE), failing={"a": "aa"}) == []
+    assert carries(known("a", FLAKE, ODD), failing={"a": "aa"}) == [known("a", ODD)]
+
+
+def test_what_is_long_past_is_forgotten() -> None:
+    assert carries(known("a", FLAKE, until=NEWEST - timedelta(weeks=13))) == []
+    assert len(carries(known("a", FLAKE, until=NEWEST - timedelta(weeks=11)))) == 1
+
+
+def test_a_broken_test_that_ran_and_is_broken_no_more_has_recovered() -> None:
+    broken = known("a", ODD, verdict=TestVerdict.BROKEN)
+    assert [one.verdict for one in carries(broken, ran=["a"])] == [TestVerdict.RECOVERED]
+    assert [one.verdict for one in carries(broken)] == [TestVerdict.BROKEN]

@@ -47,7 +47,7 @@ class KnownTest:
     """A variant that failed, or that the environment failed.
 
     `rate` is first_failures / own_runs outside breakages, `victim_runs` are those of all `runs` that the environment
-    failed.
+    failed. `until` is the newest build that was counted; older than the file's own where an earlier export knew it.
     """
 
     variant: Variant
@@ -61,6 +61,7 @@ class KnownTest:
     signature: str = ""
     owner: str = ""
     ways: tuple[KnownWay, ...] = ()
+    until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from .comparison import Comparisons, WeekTable
 from .cost import Cost
 from .evidence import Build
 from .incident import Incident, IncidentKind
-from .known import FailureWay
+from .known import FailureWay, KnownTest
 from .machines import PlaceRate
 from .memory import MemoryReport
 from .rate import FlakeRate, RollUp, Variant
@@ -68,7 +68,7 @@ class FlakeReport:
     each test that has one. `incidents` come newest first, `incident_kinds` are the same over builds; `agents` are rates
     of the places where jobs ran. `memory` is what there is to say of GPU memory, `cost` what was lost without a
     regression. `weeks` are the newest ones with builds, oldest first; `counts` are what weeks are compared by. `ways`
-    is how each test failed that failed by itself.
+    is how each test failed that failed by itself, `carried` what an earlier export knew beside that.
     """
 
     window: Window
@@ -87,3 +87,4 @@ class FlakeReport:
     weeks: tuple[WeekTotal, ...] = ()
     counts: WeekTable = field(default_factory=WeekTable)
     ways: Mapping[Variant, tuple[FailureWay, ...]] = field(default_factory=dict)
+    carried: tuple[KnownTest, ...] = ()

@@ -56,6 +56,7 @@ def _test(row: Fields) -> KnownTest:
             )
             for way in row.objects("ways")
         ),
+        until=row.time("until"),
     )
 
 

@@ -2,13 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import timedelta
 
 from flake_report.errors import FlakeReportError
 from flake_report.model.comparison import WeekTable
+from flake_report.model.known import KnownFailures, KnownTest
 from flake_report.model.rate import Variant
+from flake_report.model.report import FlakeReport
+from flake_report.model.verdict import TestVerdict
 
 from .weeks import BEFORE
+
+KEPT = timedelta(weeks=BEFORE)
+"""For how long failures are known that happen no more."""
+
+
+def carried(report: FlakeReport, before: KnownFailures) -> Iterator[KnownTest]:
+    """What an earlier export knew of failures and this history does not: a store of one week must not forget the rest.
+
+    A broken test that has run since, and is broken no more, has recovered.
+    """
+    now = {test.variant: test for test in report.tests}
+    newest = report.health.newest
+    for known in before.tests:
+        told = {way.fingerprint for way in report.ways.get(known.variant, ())}
+        ways = tuple(way for way in known.ways if way.fingerprint not in told)
+        if not ways or (newest and known.until and newest - known.until > KEPT):
+            continue
+        test = now.get(known.variant)
+        mended = test is not None and test.own.n and known.verdict is TestVerdict.BROKEN is not test.verdict
+        yield replace(known, ways=ways, verdict=TestVerdict.RECOVERED if mended else known.verdict)
 
 
 def joined(now: WeekTable, before: WeekTable) -> WeekTable:

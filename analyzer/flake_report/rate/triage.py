@@ -186,14 +186,19 @@ def _known_way(row: KnownTest, ways: Sequence[KnownWay]) -> tuple[FailureKind, s
     if not ways:
         return FailureKind.UNCLEAR, f"its message is cut short, so that it is like no other; {_known_as(row)}", DOUBT
     if all(way.flake for way in ways):
-        rate = f"first attempts fail in {row.first_failures:,} of {plural(row.own_runs, 'run')}"
-        return FailureKind.FLAKE, f"{row.reason}; {rate}", RETRY
+        return FailureKind.FLAKE, f"{row.reason}; {_counted(row)}", RETRY
     last = next(way.last for way in ways if not way.flake)
     return FailureKind.UNCLEAR, f"it failed so before, last in {last}; {_known_as(row)}", DOUBT
 
 
 def _known_as(row: KnownTest) -> str:
     return f"{row.verdict.value}: {row.reason}"
+
+
+def _counted(row: KnownTest) -> str:
+    """How often it fails, and until when that was counted where that is known."""
+    until = f", counted until {row.until:%Y-%m-%d}" if row.until else ""
+    return f"first attempts fail in {row.first_failures:,} of {plural(row.own_runs, 'run')}{until}"
 
 
 def _failed(record: JobRecord) -> bool:

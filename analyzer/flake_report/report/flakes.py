@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from flake_report.model.known import SCHEMA, FailureWay
+from flake_report.model.known import SCHEMA, FailureWay, KnownTest
 from flake_report.model.rate import FlakeRate
 from flake_report.model.report import FlakeReport
 
@@ -32,11 +32,14 @@ def flakes_json(report: FlakeReport, limit: int | None = LIMIT) -> bytes:
     What has no room within `limit` bytes is left out from the end, and the file says how many tests that are. A test
     without a failure is not in it: a failure of a test that is not listed is new.
     """
+    newest = stamp(report.health.newest)
     failing = [test for test in report.tests if report.ways.get(test.variant) or test.environment.hits]
-    rows = [_compact(_row(test, report.ways.get(test.variant, ()))) for test in failing]
+    rows = [_compact(_row(test, report.ways.get(test.variant, ()), newest)) for test in failing]
+    rows += [_compact(_carried(test)) for test in report.carried]
+    whole_number = len(rows)
     kinds = [_compact(incidents.kind_to_json(kind)) for kind in report.incident_kinds]
     while True:
-        whole = _document(report, rows, kinds, len(failing) - len(rows))
+        whole = _document(report, rows, kinds, whole_number - len(rows))
         if limit is None or len(whole) <= limit or not rows + kinds:
             return whole
         over = len(whole) - limit
@@ -54,7 +57,7 @@ def _document(report: FlakeReport, rows: list[str], kinds: list[str], left_out: 
         "branch": report.window.branch,
         "budget": report.budget,
         "left_out": left_out,
-        "note": f"{plural(left_out, 'test')} had no room here: report.json has them" if left_out else None,
+        "note": f"{plural(left_out, 'test')} had no room here" if left_out else None,
     }
     parts = [*(f"{json.dumps(key)}: {_compact(value)}" for key, value in head.items())]
     parts += [f'"tests": [{_lines(rows)}]', f'"incidents": [{_lines(kinds)}]']
@@ -65,10 +68,11 @@ def _lines(rows: list[str]) -> str:
     return "\n" + ",\n".join(rows) + "\n" if rows else ""
 
 
-def _row(test: FlakeRate, ways: tuple[FailureWay, ...]) -> dict[str, object]:
+def _row(test: FlakeRate, ways: tuple[FailureWay, ...], until: str | None) -> dict[str, object]:
     whole = row(test)
     return {
         **{key: whole[key] for key in KEYS},
+        "until": until,
         "ways": [
             {
                 "fingerprint": way.fingerprint,
@@ -78,6 +82,38 @@ def _row(test: FlakeRate, ways: tuple[FailureWay, ...]) -> dict[str, object]:
                 "url": job_url(way.last, way.job),
             }
             for way in ways[:WAYS]
+        ],
+    }
+
+
+def _carried(known: KnownTest) -> dict[str, object]:
+    variant = known.variant
+    return {
+        "classname": variant.test.classname,
+        "name": variant.test.name,
+        "apart": variant.test.apart,
+        "step": variant.step,
+        "queue": variant.queue,
+        "session": variant.session,
+        "verdict": known.verdict.value,
+        "reason": known.reason,
+        "runs": known.runs,
+        "own_runs": known.own_runs,
+        "first_failures": known.first_failures,
+        "rate": known.rate,
+        "victim_runs": known.victim_runs,
+        "signature": known.signature,
+        "owner": known.owner,
+        "until": stamp(known.until),
+        "ways": [
+            {
+                "fingerprint": way.fingerprint,
+                "runs": way.runs,
+                "flake": way.flake,
+                "last": way.last,
+                "url": way.url or None,
+            }
+            for way in known.ways
         ],
     }
 
