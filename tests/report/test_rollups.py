@@ -31,7 +31,7 @@ def test_a_line_has_the_rate_its_interval_the_runs_and_what_they_are_worth() -> 
 def test_an_interval_that_rests_on_few_jobs_is_marked_and_the_mark_explained() -> None:
     lines = printed(rollup("unit", 8, failing=FEW - 1))
     assert "1.0–5.0!" in lines[2]
-    assert lines[3].startswith("! it failed in less than 5 jobs")
+    assert lines[3].startswith("! failures in fewer than 5 jobs")
 
 
 def test_each_level_shows_its_first_names_and_all_of_them_when_asked() -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from rich.console import Console
 
+from flake_report.model.evidence import Build
 from flake_report.model.report import FlakeReport
 from flake_report.model.verdict import TestVerdict
 from flake_report.report.table import SHOWN, to_text
@@ -46,6 +48,13 @@ def test_the_budget_and_the_count_of_each_verdict_are_said(report: FlakeReport) 
     lines = printed(report).splitlines()
     assert lines[0].endswith("budget 0.5 %")
     assert "3 tests: 1 flaky · 2 healthy" in lines
+
+
+def test_several_pipelines_in_one_store_are_said(report: FlakeReport) -> None:
+    build = Build("acme", "ci", "1", 1, "c1", "main", "", datetime(2026, 11, 2, tzinfo=UTC), "passed")
+    both = replace(report, builds=(build, replace(build, pipeline="nightly")))
+    assert "2 pipelines, counted together" in printed(both).splitlines()[0]
+    assert "pipeline" not in printed(report).splitlines()[0]
 
 
 def test_a_test_that_never_failed_is_counted_and_not_listed(report: FlakeReport) -> None:

@@ -55,7 +55,7 @@ def to_text(rollups: Sequence[RollUp], *, everything: bool) -> Iterator[Renderab
     for rollup in shown:
         yield _line(rollup)
     if any(rollup.failing_jobs < FEW for rollup in shown):
-        yield Text(f"! it failed in less than {FEW} jobs: the interval is too narrow", style="dim")
+        yield Text(f"! failures in fewer than {FEW} jobs: the interval is too narrow", style="dim")
     yield Text()
 
 

@@ -37,7 +37,10 @@ STYLES = {
 
 def to_text(report: FlakeReport, *, everything: bool = False) -> Iterator[RenderableType]:
     """Lines for a terminal, in reading order; `everything` shows the tests that never failed, too."""
-    yield Text(f"{window_line(report.window, report.health)} · budget {report.budget * 100:g} %", style="bold")
+    pipelines = len({(build.org, build.pipeline) for build in report.builds})
+    several = f" · {pipelines:,} pipelines, counted together" if pipelines > 1 else ""
+    about = f"{window_line(report.window, report.health)}{several} · budget {report.budget * 100:g} %"
+    yield Text(about, style="bold")
     if not report.health.jobs:
         yield Text("nothing in the store matches; names are matched as written, capitals too")
         return
