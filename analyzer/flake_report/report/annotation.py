@@ -37,15 +37,15 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9/._~-]")
 _UUID = "0123456789abcdef-"
 
 HEADS = {
-    FailureKind.NEW: "new",
-    FailureKind.REGRESSION: "broken since an earlier build",
-    FailureKind.UNCLEAR: "unclear",
-    FailureKind.GPU_MEMORY: "for want of GPU memory",
-    FailureKind.GPU: "by the GPU",
-    FailureKind.INFRA: "by the infrastructure",
-    FailureKind.DEPENDENCY: "by something that is depended on",
-    FailureKind.AGENT: "by the agent",
-    FailureKind.FLAKE: "known flakes",
+    FailureKind.NEW: "New",
+    FailureKind.REGRESSION: "Broken since an earlier build",
+    FailureKind.UNCLEAR: "Unclear",
+    FailureKind.GPU_MEMORY: "GPU memory",
+    FailureKind.GPU: "GPU",
+    FailureKind.INFRA: "Infrastructure",
+    FailureKind.DEPENDENCY: "Dependencies",
+    FailureKind.AGENT: "Agents",
+    FailureKind.FLAKE: "Known flakes",
 }
 """What stands above the failures of a kind."""
 
@@ -118,11 +118,14 @@ def annotation(found: Triage, artifacts: Sequence[str] = (), limit: int = LIMIT)
     for failure in found.failures:
         by_kind[failure.kind].append(failure)
     sections = [
-        (f"#### {plural(len(by_kind[kind]), 'failure')}: {HEADS[kind]}\n", _items(kind, by_kind[kind], found))
-        for kind in FailureKind
+        (f"#### {HEADS[kind]}: {len(by_kind[kind]):,}\n", _items(kind, by_kind[kind], found)) for kind in FailureKind
     ]
-    passed = plural(len(found.recovered), "test")
-    sections.append((f"#### {passed} passed when tried again\n", [_recovered(one, found) for one in found.recovered]))
+    sections.append(
+        (
+            f"#### Passed when tried again: {len(found.recovered):,}\n",
+            [_recovered(one, found) for one in found.recovered],
+        )
+    )
     tail = "\n".join(shown_artifacts(artifacts))
     return fitted("\n".join(_head(found)), sections, tail, limit, SHOWN)
 

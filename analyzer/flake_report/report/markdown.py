@@ -12,7 +12,9 @@ from .words import one_line
 SHOWN = 300
 """Characters of one text that are shown; a message of megabytes says no more."""
 
-_SPECIAL = re.compile(r"""[&<>"'|`*\[\]\\~:@#!$^{}+]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|(?<=www)\.""", re.IGNORECASE)
+_SPECIAL = re.compile(
+    r"""[&<>"'|`*\[\]\\~@#!$^{}+]|:(?!\s|$)|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|(?<=www)\.""", re.IGNORECASE
+)
 """What Markdown, HTML, autolinks, emoji and mentions are made of; `_` inside a word makes nothing."""
 
 _BLOCK = re.compile(r"[-=]|\d+[.)](?:\s|$)")
