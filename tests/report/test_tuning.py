@@ -160,6 +160,12 @@ def test_a_page_fits_the_terminal_and_has_all_that_matters(width, printed):
         assert words in flat
 
 
+@pytest.mark.parametrize(("mirrored", "told"), [(0.21, True), (0.2, False), (0.19, False), (None, False)])
+def test_what_may_shrink_is_told_where_it_allows_more(mirrored, told, printed):
+    page_ = printed(page.to_text([tuning(mirrored_advice=mirrored)], everything=False))
+    assert ("if what is left shrinks" in page_) is told
+
+
 def test_tests_that_were_never_refused_are_counted_or_shown(printed):
     quiet = tuning(refusals=(), advised=0.47)
     assert printed(page.to_text([quiet], everything=False)).strip() == "1 more was never refused; --all shows all"

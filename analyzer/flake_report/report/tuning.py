@@ -157,7 +157,7 @@ def _facts(tuning: Tuning) -> Iterator[tuple[str, str]]:
     if tuning.refusals and tuning.fit is not Fit.CLEAN:
         most = max(refusal.used for refusal in tuning.refusals)
         yield "or", f"clear what was left before the test: up to {gib(most)} GiB were in use"
-    if tuning.mirrored_advice is not None and tuning.mirrored_advice != tuning.advised:
+    if (tuning.mirrored_advice or 0) > (tuning.advised or 0):
         yield "or", f"{tuning.mirrored_advice:g}, if what is left shrinks with the setting of the engine that left it"
     if tuning.leftover:
         yield "", f"what no setting mends: {gib(tuning.leftover)} GiB of leftover must go first"
