@@ -183,5 +183,5 @@ def test_a_history_as_markdown_is_for_a_comment(run: Callable, baseline: Path) -
     ran = run("show", "--store", store, "--format", "markdown")
     assert ran.status == 0
     assert ran.out.startswith("**all branches · 2026-11-01 to 2026-11-24 · 24 builds** · budget 0.5 %\n")
-    assert "| 12.5 % (" in ran.out
+    assert "| 12.5&nbsp;%&nbsp;(" in ran.out
     assert run("show", "--store", store, "--format", "markdown", "--why", "x").status == 2

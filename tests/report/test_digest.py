@@ -23,16 +23,15 @@ def test_each_test_that_failed_has_a_row_with_its_numbers_and_its_last_failure(r
     flaky = report.tests[0]
     build = flaky.breakages[0].last
     ways = {flaky.variant: (FailureWay("aa", 3, flake=True, first=build, last=build, job="job-1"),)}
-    rows = [line for line in page(replace(report, ways=ways)).splitlines() if line.startswith("| `")]
-    numbers = "5.0 % (1.7–11.5), 4/80 | 2/3 | 0.0 % (0.0–3.1), 0/80"
-    last = "[build 19](https://buildkite.com/acme/ci/builds/19#job-1)"
+    rows = [line for line in page(replace(report, ways=ways)).splitlines() if "`v1.kv.test_x" in line]
     place = "`kv-connector` · `gpu_1_queue`"
-    flaky_row = (
-        f"`v1.kv.test_x::test_flaky[a]` · {place} | **flaky** build 7 both failed and passed | {numbers} | {last}"
-    )
-    numbers = "0.0 % (0.0–3.2), 0/78 | – | 2.5 % (0.5–7.9), 2/80"
-    victim_row = f"`v1.kv.test_x::=victim()` · {place} | **healthy** no failure | {numbers} | –"
-    assert rows == [f"| {flaky_row} |", f"| {victim_row} |"]
+    last = "last in [build 19](https://buildkite.com/acme/ci/builds/19#job-1)"
+    flaky_row = f"`v1.kv.test_x::test_flaky[a]` · {place} · **flaky**: build 7 both failed and passed · {last}"
+    victim_row = f"`v1.kv.test_x::=victim()` · {place} · **healthy**: no failure"
+    assert [row.replace("\u00a0", " ") for row in rows] == [
+        f"| 5.0 % (1.7–11.5) 4/80 | 2/3 | 0.0 % (0.0–3.1) 0/80 | {flaky_row} |",
+        f"| 0.0 % (0.0–3.2) 0/78 | – | 2.5 % (0.5–7.9) 2/80 | {victim_row} |",
+    ]
 
 
 def test_the_week_comes_before_the_list(report: FlakeReport) -> None:
@@ -60,7 +59,7 @@ def test_it_is_a_table_where_it_is_rendered_and_hostile_names_stay_in_their_cell
         to_markdown(replace(report, tests=(replace(flaky, variant=variant, reason=evil),)))
     )
     assert rendered.count("<tr>") == 2
-    assert rendered.count("<td>") == 6
+    assert rendered.count("<td") == 4
     assert "<script" not in rendered
 
 

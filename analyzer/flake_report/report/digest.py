@@ -23,10 +23,8 @@ LIMIT = 65_000
 SHOWN = 20
 """Rows of one list that are shown unasked."""
 
-_TABLE = (
-    "| test | verdict | first attempt failed | passed on retry | environment failed | last failure |\n"
-    "|---|---|---|---|---|---|"
-)
+_TABLE = "| first attempt failed | passed on retry | environment failed | test |\n|--:|--:|--:|---|"
+"""Numbers first: names are long, and would leave them no room."""
 
 
 def to_markdown(
@@ -94,21 +92,25 @@ def _rows(report: FlakeReport, tests: Sequence[FlakeRate]) -> list[str]:
 
 
 def _cells(report: FlakeReport, test: FlakeRate) -> Iterator[str]:
-    variant = test.variant
-    yield " · ".join(code(part) for part in (str(variant.test), variant.step, variant.queue) if part)
-    yield f"**{test.verdict.value}** {plain(test.reason)}"
     yield _rate(test.own)
     yield f"{test.recovery.hits}/{test.recovery.n}" if test.recovery.n else "–"
     yield _rate(test.environment)
-    ways = report.ways.get(variant, ())
+    ways = report.ways.get(test.variant, ())
     last = max(ways, key=lambda way: way.last.created_at, default=None)
-    yield link(plain(last.last.label), job_url(last.last, last.job)) if last else "–"
+    seen = f" · last in {link(plain(last.last.label), job_url(last.last, last.job))}" if last else ""
+    yield f"{_named(test.variant)} · **{test.verdict.value}**: {plain(test.reason)}{seen}"
 
 
 def _rate(rate: Interval) -> str:
+    """On one line, whatever the width of its column."""
     if not rate.n:
         return "unknown"
-    return f"{rate.rate * 100:.1f} % ({rate.low * 100:.1f}–{rate.high * 100:.1f}), {rate.hits}/{rate.n}"
+    told = f"{rate.rate * 100:.1f} % ({rate.low * 100:.1f}–{rate.high * 100:.1f}) {rate.hits}/{rate.n}"
+    return told.replace(" ", "&nbsp;")
+
+
+def _named(variant: Variant) -> str:
+    return " · ".join(code(part) for part in (str(variant.test), variant.step, variant.queue) if part)
 
 
 def _change(change: Change) -> str:
@@ -118,7 +120,7 @@ def _change(change: Change) -> str:
 
 
 def _where(variant: Variant) -> str:
-    return "- " + " · ".join(code(part) for part in (str(variant.test), variant.step, variant.queue) if part)
+    return f"- {_named(variant)}"
 
 
 def _incident(kind: IncidentKind) -> str:
