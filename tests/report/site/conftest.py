@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,19 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Exported:
     assert main(["ingest", str(folder / "archive"), "--store", str(store)]) == 0
     assert main(["export", str(site), "--store", str(store), "--branch", "main"]) == 0
     return Exported(store, site)
+
+
+@pytest.fixture(scope="session")
+def axe() -> Callable[[Page], list[str]]:
+    """What axe-core finds on a page that lets its script in: rule and place."""
+    script = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+
+    def violations(page: Page) -> list[str]:
+        page.evaluate(script)
+        found = page.evaluate("axe.run()")["violations"]
+        return [f"{one['id']}: {node['html'][:120]}" for one in found for node in one["nodes"]]
+
+    return violations
 
 
 BUILDS = tuple(

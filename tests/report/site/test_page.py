@@ -8,31 +8,20 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
 
 from flake_report import demo
 from flake_report.cli import main
 from flake_report.model.quarantine import Decided, Entry, Fate
-
-AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 
 SECTIONS = [
     "Is the data healthy?", "This week", "New this week", "Got worse", "Worst flaky tests",
     "Incidents of the environment", "GPU memory", "Agents that stand out", "Broken now", "Recovered",
     "How to read this",
 ]  # fmt: skip
-
-
-def violations(page: Page) -> list[str]:
-    """What axe-core finds, rule and place."""
-    page.evaluate(AXE)
-    found = page.evaluate("axe.run()")["violations"]
-    return [f"{one['id']}: {node['html'][:120]}" for one in found for node in one["nodes"]]
 
 
 def report_of(folder: Path) -> dict[str, Any]:
@@ -105,14 +94,16 @@ def test_another_history_makes_another_page_and_both_agree_with_their_numbers(
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
-def test_axe_finds_nothing(scheme: str, width: int, exported: Any, visit: Callable[..., Any]) -> None:
+def test_axe_finds_nothing(
+    scheme: str, width: int, exported: Any, visit: Callable[..., Any], axe: Callable[..., list[str]]
+) -> None:
     page = visit(exported.site, "#verdict=", width=width, color_scheme=scheme, bypass_csp=True).page
     for summary in page.locator("summary").all():
         summary.click()
-    assert violations(page) == []
+    assert axe(page) == []
     page.locator("#tests tbody tr:visible a").first.click()
     page.wait_for_selector("#own h2")
-    assert violations(page) == []
+    assert axe(page) == []
 
 
 def test_dark_is_dark_and_charts_follow(exported: Any, visit: Callable[..., Any]) -> None:
@@ -154,14 +145,14 @@ def test_the_keyboard_reaches_the_tests_and_opens_one(exported: Any, visit: Call
 
 
 def test_an_empty_history_says_of_each_section_why_it_is_empty(
-    exported: Any, tmp_path: Path, visit: Callable[..., Any]
+    exported: Any, tmp_path: Path, visit: Callable[..., Any], axe: Callable[..., list[str]]
 ) -> None:
     assert main(["export", str(tmp_path), "--store", str(exported.store), "--branch", "no-such"]) == 1
     page = visit(tmp_path, bypass_csp=True).page
     assert page.locator("#report h2").all_inner_texts() == SECTIONS
     for section in page.locator("#report section").all()[1:-1]:
         assert section.locator(".empty").first.inner_text().endswith(".")
-    assert violations(page) == []
+    assert axe(page) == []
 
 
 def test_a_quarantine_that_nothing_left_is_said_to_be_so(

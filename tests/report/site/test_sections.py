@@ -115,6 +115,24 @@ def test_a_machine_that_stands_out_is_told_and_the_others_are_not(
     assert told_of == "gpu-7 50.0 % 25/50 jobs 36.0–64.0 5 / 20 / 0 0.0004 7/8"
 
 
+def test_axe_finds_nothing_where_much_is_wrong(
+    visit: Callable[..., Any], made: Made, told: Told, builds: tuple[Build, ...], axe: Callable[..., list[str]]
+) -> None:
+    story = told("test_a", signature="timeout")
+    broke = Breakage(builds[5], builds[19], builds[4], None, builds[4], builds[6], 8, 8, "job-5", "f00d", "timeout")
+    broken = replace(story, rate=replace(story.rate, verdict=TestVerdict.BROKEN, breakages=(broke,)))
+    change = Change(story.rate.variant, Interval(40, 10, 0.25, 0.1, 0.4), Interval(400, 8, 0.02, 0.01, 0.04), 0.0001)
+    bad = PlaceRate(PlaceKind.MACHINE, "gpu-7", Interval(50, 25, 0.5, 0.36, 0.64), 5, 20, 0, 0.0004)
+    struck = (Incident(builds[19], "job-19", "free-memory", (story.rate.variant,), "", Blame.GPU_MEMORY, "f00d"),)
+    kind = IncidentKind("free-memory", "f00d", Blame.GPU_MEMORY, 1, 1, builds[19], builds[19], new=True)
+    folder = made(
+        broken, told("test_b"), agents=(bad,), incidents=struck, incident_kinds=(kind,),
+        comparisons=Comparisons(worse=(change,), better=(change,), week="2026-W48", before=5),
+    )  # fmt: skip
+    for scheme in ("light", "dark"):
+        assert axe(visit(folder, "#verdict=", color_scheme=scheme, bypass_csp=True).page) == []
+
+
 @pytest.mark.parametrize(
     ("key", "value", "name", "doubt"),
     [
