@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from flake_report.errors import FlakeReportError
 from flake_report.model.comparison import WeekTable
 from flake_report.model.rate import Variant
 from flake_report.model.results import TestId
 from flake_report.parse.baseline import read_week_table
+from flake_report.parse.flakes import read_flakes
 from flake_report.report.weekly import table_to_json
 
 TABLE = WeekTable(
@@ -51,3 +55,31 @@ def test_what_holds_no_counts_is_refused(data: bytes) -> None:
 def test_a_table_that_contradicts_itself_is_refused(fields: dict[str, object]) -> None:
     with pytest.raises(FlakeReportError, match="its week_counts are damaged; export the baseline again"):
         read_week_table(damaged(**fields), "r.json")
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["schema", "tests", "week_counts", "weeks", "pools", "own_runs", "first_failures", "ways", "name"]
+            ),
+            inner,
+            max_size=5,
+        )
+    ),
+    max_leaves=20,
+)
+
+
+@given(st.binary(max_size=50) | JSON.map(lambda value: json.dumps(value).encode()))
+def test_whatever_a_baseline_holds_it_is_read_or_refused_in_a_sentence(data: bytes) -> None:
+    for read in (read_week_table, read_flakes):
+        with contextlib.suppress(FlakeReportError):
+            read(data, "x")
+
+
+@given(JSON)
+def test_whatever_stands_where_rows_should_be_reads_as_unknown(value: object) -> None:
+    read_flakes(json.dumps({"schema": "flake-known/1", "tests": [{"ways": value, "name": value}, value]}).encode(), "x")

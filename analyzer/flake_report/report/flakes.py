@@ -11,6 +11,7 @@ from flake_report.model.report import FlakeReport
 from . import incidents
 from .history import row
 from .links import job_url
+from .weekly import variant_keys
 from .words import plural, stamp
 
 LIMIT = 1_000_000
@@ -87,14 +88,8 @@ def _row(test: FlakeRate, ways: tuple[FailureWay, ...], until: str | None) -> di
 
 
 def _carried(known: KnownTest) -> dict[str, object]:
-    variant = known.variant
     return {
-        "classname": variant.test.classname,
-        "name": variant.test.name,
-        "apart": variant.test.apart,
-        "step": variant.step,
-        "queue": variant.queue,
-        "session": variant.session,
+        **variant_keys(known.variant),
         "verdict": known.verdict.value,
         "reason": known.reason,
         "runs": known.runs,

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from flake_report.model.rate import FlakeRate
 from flake_report.model.report import FlakeReport
 from flake_report.model.verdict import TestVerdict
 
@@ -33,6 +32,9 @@ TEST_METRICS = (
     ("test_environment_ratio", "env_rate", "Victim runs / all runs."),
 )
 """Of each test that failed: the metric, the key of its row in `report.json`, and what it means."""
+
+TEST_LABELS = ("test", "apart", "step", "queue", "session", "verdict", "owner")
+"""Keys of a row that tell its series from others."""
 
 Labels = Mapping[str, object]
 
@@ -82,8 +84,9 @@ def _families(report: FlakeReport) -> Iterator[Family]:
     yield from _incidents(report)
     if report.cost is not None:
         yield Family("lost_gpu_hours", "GPU-hours lost to failures that were no regression.", [({}, report.cost.hours)])
+    rows = [row(test) for test in report.tests if test.troubled]
     for name, key, meaning in TEST_METRICS:
-        yield Family(name, meaning, list(_samples(report.tests, key)))
+        yield Family(name, meaning, list(_samples(rows, key)))
 
 
 def _verdicts(report: FlakeReport) -> Iterator[Family]:
@@ -102,14 +105,11 @@ def _incidents(report: FlakeReport) -> Iterator[Family]:
     yield Family("incidents", "Failures by the environment, each counted once.", samples)
 
 
-def _samples(tests: Iterable[FlakeRate], key: str) -> Iterator[tuple[Labels, float | int]]:
-    for test in tests:
-        if test.troubled:
-            told = row(test)
-            labels = {name: told[name] for name in ("test", "apart", "step", "queue", "session", "verdict", "owner")}
-            value = told[key]
-            if isinstance(value, int | float):
-                yield labels, value
+def _samples(rows: Iterable[dict[str, object]], key: str) -> Iterator[tuple[Labels, float | int]]:
+    for told in rows:
+        value = told[key]
+        if isinstance(value, int | float):
+            yield {name: told[name] for name in TEST_LABELS}, value
 
 
 def _escaped(text: str) -> str:

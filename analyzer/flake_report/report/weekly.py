@@ -46,12 +46,7 @@ def table_to_json(table: WeekTable) -> dict[str, object]:
         ],
         "tests": [
             {
-                "classname": variant.test.classname,
-                "name": variant.test.name,
-                "apart": variant.test.apart,
-                "step": variant.step,
-                "queue": variant.queue,
-                "session": variant.session,
+                **variant_keys(variant),
                 "first_week": first or None,
                 "last_week": last or None,
                 "own_runs": list(runs),
@@ -59,6 +54,19 @@ def table_to_json(table: WeekTable) -> dict[str, object]:
             }
             for variant, (first, last), runs, failures in rows
         ],
+    }
+
+
+def variant_keys(variant: Variant) -> dict[str, object]:
+    """All that names a variant, so that it can be read back."""
+    test = variant.test
+    return {
+        "classname": test.classname,
+        "name": test.name,
+        "apart": test.apart,
+        "step": variant.step,
+        "queue": variant.queue,
+        "session": variant.session,
     }
 
 
