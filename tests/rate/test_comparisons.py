@@ -6,13 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+import numpy as np
 import pytest
 
+from flake_report.model.comparison import WeekTable
 from flake_report.model.evidence import Build
 from flake_report.model.rate import Fleet, History, Pool, Run, RunVerdict, Streak, Variant
 from flake_report.model.results import TestId
 from flake_report.model.verdict import Segment
-from flake_report.rate.comparisons import comparisons
+from flake_report.rate.comparisons import compared, comparisons
 from flake_report.rate.weeks import Calendar, week_counts
 
 MONDAY = datetime(2026, 9, 7, tzinfo=UTC)
@@ -111,6 +113,37 @@ def test_at_nightly_volume_the_parameters_of_a_test_are_counted_together() -> No
     assert found.testable + found.untestable == 61
     [change] = found.worse
     assert (change.variant.test.name, change.variants, change.now.hits, change.now.n) == ("t_grown", 12, 36, 84)
+
+
+@pytest.mark.parametrize("icc", [0.0, 0.01])
+def test_at_nightly_volume_few_weeks_without_any_change_hold_a_false_worse(icc) -> None:
+    """40 weeks; with a chance of 5 % each, more than 5 would happen 1 time in 72. Parameters share their week."""
+    random = np.random.default_rng(5)
+    false = [bool(compared(unchanged(random, icc)).worse) for _ in range(40)]
+    assert sum(false) <= 5
+
+
+def unchanged(random: np.random.Generator, icc: float) -> WeekTable:
+    """60 tests of 12 parameters, 7 runs a week, 8 weeks and the newest; a fifth fails, at 0.2 to 20 %."""
+    tests, parameters, weeks = 60, 12, tuple(f"2026-W{40 - at:02}" for at in range(9))
+    rates = np.where(random.random(tests) < 0.2, np.exp(random.uniform(np.log(0.002), np.log(0.2), tests)), 1e-12)
+    drawn = np.repeat(rates[:, None], len(weeks), axis=1)
+    if icc:
+        drawn = random.beta(drawn * (1 / icc - 1), (1 - drawn) * (1 / icc - 1))
+    failures = random.binomial(7, np.repeat(drawn, parameters, axis=0))
+    variants = tuple(
+        Variant(TestId("m", f"t_{test}[{each}]"), "unit", "q", "")
+        for test in range(tests)
+        for each in range(parameters)
+    )
+    return WeekTable(
+        weeks,
+        variants,
+        runs=((7,) * len(weeks),) * len(variants),
+        first_failures=tuple(map(tuple, failures.tolist())),
+        seen=((weeks[-1], weeks[0]),) * len(variants),
+        pools={("unit", "q"): frozenset(weeks)},
+    )
 
 
 def test_new_and_vanished_tests_are_told_once() -> None:
