@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -14,33 +14,46 @@ from flake_report.model.query import Glob, Query, contains, of_test
 
 from .delta import Files
 from .engine import Engine
+from .growing import ANSWERED, COUNTED, FIRST, GROWING, HEALTH, HISTORIES, KEPT, PASSING, READ
 from .histories import Counts, of_tests
 from .layout import TABLES
 from .parts import Part, Span, cut
 from .rollups import KEPT_ROWS, Rollups, answer_name, digest
-from .sql import like, moment, statement
+from .sql import asks_for_tests, like, moment, quoted, statement
 
 
 class Counting:
-    """One look at a store: every statement sees the same state of it. Serves one question, from one thread."""
+    """One look at a store: every statement sees the same state of it. Serves one question at a time.
+
+    What a question needs and the one before it had, the selected jobs above all, is not made again.
+    """
 
     def __init__(self, files: Files, engine: Engine, rollups: Rollups | None = None) -> None:
         """`rollups` join what was counted before; they work on DuckDB alone."""
         self._files = files
         self._engine = engine
         self._rollups = rollups
-        self._show("stored_builds", "builds")
+        self._selected: Query | None = None
+        self._newest: dict[str | None, datetime | None] = {}
+        self._shown: dict[str, tuple[str, Sequence[str] | None]] = {}
 
     def newest_build(self, branch: str | None) -> datetime | None:
         """When the newest build of the branch was created; None where there is none."""
-        self._engine.make("builds", statement("builds", branch=_branch(branch)))
-        newest: datetime | None = self._engine.answer("SELECT max(created_at) AS newest FROM builds")["newest"][
-            0
-        ].as_py()
-        return newest
+        if branch not in self._newest:
+            self._selected = None
+            self._show("stored_builds", "builds")
+            self._engine.make("builds", statement("builds", branch=_branch(branch)))
+            newest = self._engine.answer("SELECT max(created_at) AS newest FROM builds")["newest"]
+            self._newest[branch] = newest[0].as_py()
+        return self._newest[branch]
 
     def select(self, query: Query, since: datetime | None = None) -> None:
         """Make the tables `builds` and `jobs`: what the query asks for, superseded rows left out."""
+        asked = replace(query, test=None, since=since)
+        if asked == self._selected:
+            return
+        self._selected = None
+        self._show("stored_builds", "builds")
         self._engine.make(
             "builds",
             statement(
@@ -54,6 +67,7 @@ class Counting:
         step = like("j.step", contains(query.step) if query.step else None)
         queue = like("j.queue", contains(query.queue) if query.queue else None)
         self._engine.make("jobs", statement("jobs", step=step, queue=queue))
+        self._selected = asked
 
     def counts(self, query: Query, since: Callable[[], datetime | None]) -> Counts:
         """What `histories` counts of what the query selects, or has counted. `since` is asked where it must count."""
@@ -63,6 +77,7 @@ class Counting:
             return of_tests(Counts(**found), query.test)
         self.select(query, since())
         counts = self.histories(query.test)
+        self._engine.drop(PASSING)
         if not query.test:
             self._remember(query, HISTORIES, {name: getattr(counts, name) for name in ANSWERED})
         return counts
@@ -77,16 +92,40 @@ class Counting:
         self._remember(query, HEALTH, {"health": health})
         return health
 
-    def _remembered(self, query: Query, statements: Sequence[str], tables: Sequence[str]) -> dict[str, pa.Table]:
-        return self._rollups.load(self._answer_name(query, statements), tables) if self._rollups else {}
+    def answer(self, query: Query, since: Callable[[], datetime | None], name: str, kinds: Sequence[str]) -> pa.Table:
+        """What the statement of this name says of the jobs that the query selects, or has said.
 
-    def _remember(self, query: Query, statements: Sequence[str], tables: dict[str, pa.Table]) -> None:
+        It reads `builds`, `jobs` and these kinds. A statement that asks for no test tells of all.
+        """
+        query = query if asks_for_tests(name) else replace(query, test=None)
+        first = FIRST.get(name, ())
+        statements, reads = ("builds", "jobs", *first, name), ("builds", "jobs", *kinds)
+        if found := self._remembered(query, statements, (name,), reads):
+            return found[name]
+        self.select(query, since())
+        for kind in kinds:
+            self._show(kind, kind)
+        for table in first:
+            self._engine.make(table, statement(table))
+        answer = self._engine.answer(statement(name, test=_asked("a", query.test)))
+        if not query.test:
+            self._remember(query, statements, {name: answer}, reads)
+        return answer
+
+    def _remembered(
+        self, query: Query, statements: Sequence[str], tables: Sequence[str], reads: Sequence[str] = READ
+    ) -> dict[str, pa.Table]:
+        return self._rollups.load(self._answer_name(query, statements, reads), tables) if self._rollups else {}
+
+    def _remember(
+        self, query: Query, statements: Sequence[str], tables: dict[str, pa.Table], reads: Sequence[str] = READ
+    ) -> None:
         attempts = self._files.get("attempts", {}).values()
         if self._rollups and sum(file.rows for week in attempts for file in week) >= KEPT_ROWS:
-            self._rollups.keep_answer(self._answer_name(query, statements), tables)
+            self._rollups.keep_answer(self._answer_name(query, statements, reads), tables)
 
-    def _answer_name(self, query: Query, statements: Sequence[str]) -> str:
-        kinds = (self._files.get(kind, {}) for kind in ("builds", "jobs", "attempts"))
+    def _answer_name(self, query: Query, statements: Sequence[str], reads: Sequence[str]) -> str:
+        kinds = (self._files.get(kind, {}) for kind in reads)
         names = (file.name for weeks in kinds for week in weeks.values() for file in week)
         return answer_name(map(statement, statements), repr(query), names)
 
@@ -153,8 +192,9 @@ class Counting:
         engine = self._engine
         self._show("attempts", "attempts", part.weeks)
         engine.add("tests", statement("tests", test=_asked("m", test)))
-        engine.make("runs", statement("runs"))
-        engine.make("pieces", statement("pieces"))
+        engine.make("part_jobs", statement("part_jobs", weeks=_in(part.weeks)))
+        for name in ("paths", "tried", "runs", "pieces", "telling"):
+            engine.make(name, statement(name))
         for name in ("files", "streaks", "told"):
             engine.make(f"part_{name}", statement(name))
             engine.add(name, f"SELECT * FROM part_{name}")  # noqa: S608 - names are our own
@@ -171,21 +211,11 @@ class Counting:
         """The name of what these statements make of a part; empty where it is not worth keeping."""
         if self._rollups is None or not part.kept:
             return ""
-        weeks = ", ".join(f"'{week}'" for week in part.weeks)
         jobs = self._engine.answer(
             f"SELECT ingest, place - {part.base} AS place, counted_week FROM jobs"  # noqa: S608 - all are our own
-            f" WHERE week IN ({weeks}) ORDER BY ingest"
+            f" WHERE {_in(part.weeks)} ORDER BY ingest"
         )
         return digest(map(statement, statements), jobs)
-
-    def answer(self, name: str, kinds: Sequence[str], test: str | None = None) -> pa.Table:
-        """What the statement of this name says of the selected jobs; it reads `builds`, `jobs` and these kinds.
-
-        `test` narrows statements that ask for one in the attempts `a`.
-        """
-        for kind in kinds:
-            self._show(kind, kind)
-        return self._engine.answer(statement(name, test=_asked("a", test)))
 
     def table(self, kind: str) -> Any:
         """One of the tables that people see; of each job and each build the rows of its last committed ingest."""
@@ -211,50 +241,21 @@ class Counting:
 
     def _show(self, view: str, kind: str, weeks: Sequence[str] | None = None) -> None:
         """A view of one kind's rows in these weeks, or in all of them."""
+        if self._shown.get(view) == (kind, weeks):
+            return
+        self._shown[view] = kind, weeks
         in_weeks = self._files.get(kind, {})
         chosen = in_weeks if weeks is None else weeks
         self._engine.show(view, kind, [file for week in chosen for file in in_weeks.get(week, ())])
 
 
-_TEXT, _INT, _FLAG = pa.string(), pa.int64(), pa.bool_()
-GROWING = {
-    "results": pa.schema({"ingest": _INT, "attempts": _INT, "unknown": _INT}),
-    "tests": pa.schema({"test": _INT, **dict.fromkeys(("classname", "name", "apart", "session_key"), _TEXT)}),
-    "files": pa.schema({"test": _INT, "pool": _INT, "file": _TEXT}),
-    "streaks": pa.schema(
-        {
-            **dict.fromkeys(("test", "pool"), _INT),
-            "week": _TEXT,
-            "state": pa.int32(),
-            **dict.fromkeys(("first_place", "last_place", "runs"), _INT),
-        }
-    ),
-    "told": pa.schema(
-        {
-            **dict.fromkeys(("test", "pool", "place"), _INT),
-            "verdict": _TEXT,
-            **dict.fromkeys(("first_failed", "retried", "recovered", "victim"), _FLAG),
-            **dict.fromkeys(("fingerprint", "signature", "agent", "job", "retry_type"), _TEXT),
-        }
-    ),
-}
-"""Tables that grow week by week; what a row means is said in the statement of the same name."""
-
-
-HISTORIES = ("builds", "jobs", "tests", "runs", "pieces", "files", "streaks", "told", "plain", "pools")
-ANSWERED = tuple(each.name for each in fields(Counts))
-HEALTH = ("builds", "jobs", "results", "health")
-"""The statements behind each answer."""
-
-COUNTED = ("tests", "runs", "pieces", "files", "streaks", "told")
-"""The statements that a rollup of histories comes from."""
-
-KEPT = ("tests", "pools", "files", "streaks", "told")
-"""The tables of a rollup of histories. `keep_….sql` makes them, `join_….sql` takes them over."""
-
-
 def _asked(table: str, test: str | None) -> str:
     return like(f"({table}.classname || '::' || {table}.name)", of_test(test) if test else None)
+
+
+def _in(weeks: Sequence[str]) -> str:
+    """A condition: rows lie in one of these weeks, of which there is at least one."""
+    return f"week IN ({', '.join(map(quoted, weeks))})"
 
 
 def _branch(branch: str | None) -> str:

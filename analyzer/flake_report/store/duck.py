@@ -89,6 +89,10 @@ class Duck:
         with self._running():
             self._connection.execute(f"INSERT INTO {name} BY NAME {query}")
 
+    def drop(self, names: Sequence[str]) -> None:
+        for name in names:
+            self._connection.execute(f"DROP TABLE IF EXISTS {name}")
+
     def answer(self, query: str) -> pa.Table:
         with self._running():
             return self._connection.sql(query).to_arrow_table()

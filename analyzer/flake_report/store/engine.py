@@ -34,6 +34,9 @@ class Engine(Protocol):
     def add(self, name: str, query: str) -> None:
         """What the query answers now, below the rows of a table that was begun; columns go by name."""
 
+    def drop(self, names: Sequence[str]) -> None:
+        """Free what these tables hold, where they are there; nobody asks for them again."""
+
     def answer(self, query: str) -> pa.Table:
         """What the query answers, as Arrow."""
 

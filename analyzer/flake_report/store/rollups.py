@@ -32,13 +32,14 @@ from .duck import Duck
 
 FOLDER = "_rollups"
 
-_FORMAT = "1"
+_FORMAT = "2"
 """Raised when a rollup's tables, or the way in which they are joined, change."""
 
 ANSWER = "answer-"
 """Begins the names of whole answers: each ingest makes new ones, so few are kept."""
 
-_ANSWERS = 12
+_ANSWERS = 60
+"""Of some four commands that ask all there is to ask."""
 
 KEPT_ROWS = 100_000
 """Attempts of a week that are worth a rollup; fewer are counted as fast as one is read."""

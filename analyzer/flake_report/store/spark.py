@@ -108,6 +108,9 @@ class Spark:
         typed = [f.col(field.name).cast(field.dataType).alias(field.name) for field in before.schema.fields]
         self._keep(name, before.unionByName(added.select(*typed)))
 
+    def drop(self, names: Sequence[str]) -> None:
+        """Nothing: the tables that came of these may be computed from them once more."""
+
     def answer(self, query: str) -> pa.Table:
         with _as_unreadable():
             return self.session.sql(query).toArrow()

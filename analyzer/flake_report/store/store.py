@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from threading import Lock
 
 import duckdb
 import pyarrow as pa
@@ -45,6 +46,8 @@ class Store:
         self._root = root
         self._table = table
         self._engine = engine
+        self._asking = Lock()
+        self._look: tuple[int, Counting, Engine] | None = None
 
     @classmethod
     def open(cls, path: str, engine: str = DEFAULT) -> Store:
@@ -124,8 +127,7 @@ class Store:
         `kinds` are the tables that it reads beside `builds` and `jobs`; what a row of the answer means stands in it.
         """
         with self._counting() as counting:
-            counting.select(query, _since(counting, query))
-            return counting.answer(name, kinds, query.test)
+            return counting.answer(query, lambda: _since(counting, query), name, kinds)
 
     def table(self, name: str) -> duckdb.DuckDBPyRelation:
         """One of `builds, jobs, attempts, matches, memory, engines`: rows that count, columns as in `layout`.
@@ -137,8 +139,9 @@ class Store:
         """
         if name not in TABLES:
             raise FlakeReportError(f"table {name}: unknown; the store has {', '.join(TABLES)}")
-        with self._counting(Duck()) as counting:
-            found: duckdb.DuckDBPyRelation = counting.table(name)
+        duck = Duck()  # what a person does with a table is his to bound
+        with self._answering(duck):
+            found: duckdb.DuckDBPyRelation = Counting(self._files(), duck).table(name)
             return found
 
     def compact(self) -> Compacted:
@@ -193,17 +196,33 @@ class Store:
             raise unreadable(self._root, error) from error
 
     @contextmanager
-    def _counting(self, other: Engine | None = None) -> Iterator[Counting]:
-        """A look at the files of this state; a file that is gone or damaged is the user's to mend."""
-        engine = other or self._engine()
+    def _counting(self) -> Iterator[Counting]:
+        """The look at the files of this state, for one question at a time; what one question made serves the next."""
+        with self._asking:
+            version = self._table.version()
+            if self._look is None or self._look[0] != version:
+                self._look = None  # the one before goes first: two would hold twice as much
+                self._look = version, *self._looked()
+            _, counting, engine = self._look
+            with self._answering(engine):
+                yield counting
+
+    def _looked(self) -> tuple[Counting, Engine]:
+        engine = self._engine()
+        found = self._files()
         rollups = None
-        if isinstance(engine, Duck) and isinstance(self._root, Folder):
-            rollups = Rollups(self._root.path, engine)
+        if isinstance(engine, Duck):
+            engine.limit_memory(sum(file.rows for week in found.get("attempts", {}).values() for file in week))
+            rollups = Rollups(self._root.path, engine) if isinstance(self._root, Folder) else None
+        return Counting(found, engine, rollups), engine
+
+    @contextmanager
+    def _answering(self, engine: Engine) -> Iterator[None]:
+        """A file that is gone or damaged is the user's to mend; after any error the look is taken anew."""
+        look, self._look = self._look, None
         try:
-            found = files(self._root, self._table)
-            if other is None and isinstance(engine, Duck):  # what a person does with a table is his to bound
-                engine.limit_memory(sum(file.rows for week in found.get("attempts", {}).values() for file in week))
-            yield Counting(found, engine, rollups)
+            yield
+            self._look = look
         except duckdb.OutOfMemoryException as error:
             raise FlakeReportError(
                 f"store {self._root}: holds too much for one answer; ask for less, such as --since 4w or one step"

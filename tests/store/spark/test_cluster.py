@@ -111,6 +111,7 @@ def looked_at(store: Store, engine: Engine) -> Iterator[tuple[str, list[str]]]:
         elif name.startswith("keep_"):
             engine.make(f"kept_{name.removeprefix('keep_')}", statement(name, base="0"))
     engine.make("numbers", statement("join_numbers"))
+    engine.make("order_jobs", statement("order_jobs"))
     for name in STATEMENTS:
         yield name, rows(engine.answer(statement(name, base="0")))
 

@@ -7,6 +7,7 @@ Holes such as `{branch}` take conditions made by `like` and `since`, never text 
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import cache
 from importlib.resources import files
 
 from flake_report.model.query import Glob
@@ -14,8 +15,17 @@ from flake_report.model.query import Glob
 
 def statement(name: str, **holes: str) -> str:
     """The text of `<name>.sql` with its holes filled; a hole that is not named stays unlimited."""
-    text = files(__name__).joinpath(f"{name}.sql").read_text(encoding="utf-8")
-    return text.format_map(_Open(holes))
+    return _text(name).format_map(_Open(holes))
+
+
+def asks_for_tests(name: str) -> bool:
+    """Whether the statement has a hole for the tests that are asked for; else it tells of all."""
+    return "{test}" in _text(name)
+
+
+@cache
+def _text(name: str) -> str:
+    return files(__name__).joinpath(f"{name}.sql").read_text(encoding="utf-8")
 
 
 class _Open(dict[str, str]):
@@ -27,8 +37,12 @@ def like(expression: str, glob: Glob | None) -> str:
     """A condition: the whole text fits the pattern. Quotes are doubled, so a pattern is never more than a text."""
     if glob is None:
         return "true"
-    quoted = glob.like.replace("'", "''")
-    return f"{expression} LIKE '{quoted}' ESCAPE '!'"
+    return f"{expression} LIKE {quoted(glob.like)} ESCAPE '!'"
+
+
+def quoted(text: str) -> str:
+    """A text as SQL writes it."""
+    return "'" + text.replace("'", "''") + "'"
 
 
 def moment(expression: str, compare: str, at: datetime | None) -> str:

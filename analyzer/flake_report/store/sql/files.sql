@@ -1,4 +1,7 @@
 -- One row a variant: the last by name of the files that its results name.
-SELECT test, pool, max(file) AS file
-FROM runs
-GROUP BY test, pool
+WITH last AS (
+  SELECT test, pool, max(path) AS path FROM tried GROUP BY test, pool
+)
+SELECT l.test, l.pool, coalesce(p.file, '') AS file
+FROM last l
+LEFT JOIN paths p ON p.path = l.path

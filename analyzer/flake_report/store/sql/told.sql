@@ -1,19 +1,16 @@
 -- One row a run that is neither a plain pass nor skipped: its verdict, and what failed first.
 -- `nth` orders the attempts of a run: by job retry, then as the job's record has them.
 WITH placed AS (
-  SELECT r.test, r.pool, r.place, j.job, j.agent, j.died, j.job_attempt, j.retry_type,
+  SELECT t.test, t.pool, t.place, j.job, j.agent, j.died, j.job_attempt, j.retry_type,
     a.outcome, a.blame, a.message, a.signature, a.fingerprint,
     a.outcome IN ('failed', 'error', 'crashed') AS bad,
     row_number() OVER (
-      PARTITION BY r.test, r.pool, r.place
+      PARTITION BY t.test, t.pool, t.place
       ORDER BY j.job_attempt, j.started_at NULLS LAST, j.job, length(a.session), a.session, a.attempt, a.ordinal
     ) AS nth
-  FROM runs r
-  JOIN tests t ON t.test = r.test
-  JOIN attempts a ON a.classname = t.classname AND a.name = t.name AND a.apart = t.apart
-    AND a.session_key = t.session_key
-  JOIN jobs j ON j.ingest = a.ingest AND j.pool = r.pool AND j.place = r.place
-  WHERE r.state = 2
+  FROM telling t
+  JOIN attempts a ON a.ingest = t.ingest AND a.ordinal = t.ordinal
+  JOIN part_jobs j ON j.ingest = t.ingest
 ), struck AS (
   -- One row an attempt; `last_victim`: place of the last attempt in its job that failed by the environment.
   SELECT *, max(CASE WHEN bad AND blame IN ('gpu-memory', 'gpu', 'infra', 'dependency', 'agent') THEN nth ELSE 0 END)

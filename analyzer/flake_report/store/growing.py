@@ -1,0 +1,53 @@
+"""Which statements make which tables, and the tables that grow part by part."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import pyarrow as pa
+
+from .histories import Counts
+
+_TEXT, _INT, _FLAG = pa.string(), pa.int64(), pa.bool_()
+GROWING = {
+    "results": pa.schema({"ingest": _INT, "attempts": _INT, "unknown": _INT}),
+    "tests": pa.schema({"test": _INT, **dict.fromkeys(("classname", "name", "apart", "session_key"), _TEXT)}),
+    "files": pa.schema({"test": _INT, "pool": _INT, "file": _TEXT}),
+    "streaks": pa.schema(
+        {
+            **dict.fromkeys(("test", "pool"), _INT),
+            **dict.fromkeys(("week_number", "state"), pa.int32()),
+            **dict.fromkeys(("first_place", "last_place", "runs"), _INT),
+        }
+    ),
+    "told": pa.schema(
+        {
+            **dict.fromkeys(("test", "pool", "place"), _INT),
+            "verdict": _TEXT,
+            **dict.fromkeys(("first_failed", "retried", "recovered", "victim"), _FLAG),
+            **dict.fromkeys(("fingerprint", "signature", "agent", "job", "retry_type"), _TEXT),
+        }
+    ),
+}
+"""Tables that grow week by week; what a row means is said in the statement of the same name."""
+
+
+COUNTED = ("tests", "part_jobs", "paths", "tried", "runs", "pieces", "telling", "files", "streaks", "told")
+"""The statements that a rollup of histories comes from."""
+
+HISTORIES = ("builds", "jobs", *COUNTED, "plain", "pools")
+ANSWERED = tuple(each.name for each in fields(Counts))
+HEALTH = ("builds", "jobs", "results", "health")
+"""The statements behind each answer."""
+
+PASSING = ("part_jobs", "paths", "tried", "runs", "pieces", "telling", "part_files", "part_streaks", "part_told")
+"""The tables of one part: when all parts are counted, nobody asks for them."""
+
+KEPT = ("tests", "pools", "files", "streaks", "told")
+"""The tables of a rollup of histories. `keep_….sql` makes them, `join_….sql` takes them over."""
+
+READ = ("builds", "jobs", "attempts")
+"""The kinds of rows that these answers come from."""
+
+FIRST = {"orders": ("order_jobs",)}
+"""The tables that a statement reads beside those of the store, each made by the statement of its name."""

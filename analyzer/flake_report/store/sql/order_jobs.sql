@@ -1,0 +1,30 @@
+-- One row a job and session whose tests' order is told, where some job of its step, queue and session met an incident of
+-- GPU memory. Of jobs without an incident the newest 500 of a step and queue are told, and none that died: nobody knows
+-- what it would have met. Where incidents met more than twenty steps and queues, these share 10,000 such jobs and each
+-- has ten: memory holds them all. `pool_jobs` is how many jobs of the step and queue there are, those that died without
+-- an incident left out. A table of its own, so that engines see how few these are.
+WITH victims AS (
+  SELECT DISTINCT j.pool, j.ingest, a.session_key
+  FROM attempts a
+  JOIN jobs j ON j.ingest = a.ingest
+  WHERE a.blame = 'gpu-memory' AND a.outcome IN ('failed', 'error', 'crashed')
+), sessions AS (
+  SELECT DISTINCT pool, session_key FROM victims
+), struck AS (
+  SELECT DISTINCT pool, ingest FROM victims
+), struck_pools AS (
+  SELECT pool, greatest(10, least(500, 10000 / count(*) OVER ())) AS quiet
+  FROM (SELECT DISTINCT pool FROM victims) met
+), whole AS (
+  SELECT j.pool, j.ingest, j.job, j.place, j.step, j.queue, v.ingest IS NOT NULL AS struck, p.quiet,
+    row_number() OVER (PARTITION BY j.pool, v.ingest IS NULL ORDER BY j.place DESC, j.job) AS newest,
+    count(*) OVER (PARTITION BY j.pool) AS pool_jobs
+  FROM jobs j
+  JOIN struck_pools p ON p.pool = j.pool
+  LEFT JOIN struck v ON v.ingest = j.ingest
+  WHERE v.ingest IS NOT NULL OR NOT j.died
+)
+SELECT w.ingest, w.job, w.place, w.step, w.queue, w.pool_jobs, s.session_key
+FROM whole w
+JOIN sessions s ON s.pool = w.pool
+WHERE w.struck OR w.newest <= w.quiet
