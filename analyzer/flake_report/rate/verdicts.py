@@ -122,7 +122,7 @@ def _suspect(facts: Facts) -> str:
     runs = sorted((run for episode in facts.episodes for run in episode.runs), key=lambda run: run.order)
     at, builds = _at(facts, runs), [facts.builds[run.order] for run in runs]
     if several := _several_lines(builds):
-        return f"{at} failed, on {several}: flakes or what was changed there, nothing tells"
+        return f"{at} failed, {several}: flakes or what was changed there, nothing tells"
     if not all(episode.over for episode in facts.episodes):
         return f"{at} failed, and nothing passed on that branch since: a flake or what was changed there, nothing tells"
     if len(runs) == 1:
@@ -133,12 +133,12 @@ def _suspect(facts: Facts) -> str:
 
 
 def _several_lines(builds: Sequence[Build]) -> str:
-    """`2 branches`, or pipelines where these differ; empty where all builds are of one."""
+    """`on 2 branches`, or pipelines where these differ; empty where all builds are of one."""
     pipelines = {(build.org, build.pipeline) for build in builds}
     if len(pipelines) > 1:
-        return plural(len(pipelines), "pipeline")
+        return f"in {len(pipelines)} pipelines"
     branches = {line_of(build) for build in builds}
-    return f"{len(branches)} branches" if len(branches) > 1 else ""
+    return f"on {len(branches)} branches" if len(branches) > 1 else ""
 
 
 def _without_failure(own: Interval) -> Judgement:
