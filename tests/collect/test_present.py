@@ -55,11 +55,11 @@ def test_a_file_at_the_top_is_of_the_job_that_asks_with_its_step_and_queue(tmp_p
     assert jobs(folder) == jobs(folder / "junit.xml") == expected
 
 
-def test_folders_are_jobs_and_an_id_anywhere_in_the_path_is_one(tmp_path: Path) -> None:
-    folder = written(tmp_path, "lint/a.xml", "lint/build.log", f"gpu-guard/junit-{OTHER}-1.xml", f"{OTHER}/deep/b.xml")
+def test_folders_are_steps_and_an_id_anywhere_in_the_path_is_a_job(tmp_path: Path) -> None:
+    folder = written(tmp_path, "lint/a.xml", "lint/build.log", f"gpu/x/junit-{OTHER}-1.xml", f"gpu/{OTHER}/b.xml")
     assert jobs(folder) == {
         "lint": ("lint", "", ["lint/a.xml"], "lint/build.log"),
-        OTHER: (OTHER, "", [f"{OTHER}/deep/b.xml", f"gpu-guard/junit-{OTHER}-1.xml"], None),
+        OTHER: ("gpu", "", [f"gpu/{OTHER}/b.xml", f"gpu/x/junit-{OTHER}-1.xml"], None),
     }
 
 

@@ -132,6 +132,14 @@ def test_a_passing_rerun_or_retry_leaves_no_failure() -> None:
         assert [(one.variant.test, one.job.id, one.flake) for one in found.recovered] == [(TEST, "job-1", True)]
 
 
+def test_the_pass_of_one_unknown_job_mends_nothing_in_another() -> None:
+    unknown = {"state": JobState.UNKNOWN, "exit_status": None, "queue": ""}
+    records = [record(attempt(fingerprint="aa"), **unknown), record(attempt(Outcome.PASSED), id="job-2", **unknown)]
+    found = triage(records, KnownFailures(60))
+    assert [failure.job.id for failure in found.failures] == ["job-1"]
+    assert (found.recovered, found.tests) == ((), 2)
+
+
 def test_a_retry_that_fails_again_is_one_failure_in_the_last_job() -> None:
     retry = record(attempt(fingerprint="aa"), id="job-2", attempt=1, retry_of="job-1")
     (failure,) = triage([record(attempt(fingerprint="aa")), retry], known(TestVerdict.FLAKY, FLAKE)).failures

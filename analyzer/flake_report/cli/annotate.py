@@ -67,9 +67,9 @@ def command(
 ) -> int:
     """Write an annotation on the Buildkite build that runs this: its failures, sorted by what is to be done.
 
-    FILEs and FOLDERs are what the jobs of this build left: logs, JUnit, attempts files. A file belongs to the job whose
-    id stands in its path, else each folder is a job. Which failures are known is told by an export or by a store that
-    does not have this build yet. Without FILEs the annotation is about the history: what a weekly build should say.
+    FILEs and FOLDERs are what the jobs of this build left: logs, JUnit, attempts files. In a FOLDER each folder is a
+    step; a file belongs to the job whose id stands in its path. Which failures are known is told by an export, or by a
+    store that does not have this build yet. Without FILEs the annotation is about the history: a weekly build's.
 
     Nothing here fails a job, unless --fail-on asks. Outside Buildkite, the annotation is printed.
 

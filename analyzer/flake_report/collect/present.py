@@ -56,11 +56,11 @@ class Here:
 def present(paths: Sequence[str], here: Here, warn: Warn) -> Iterator[Evidence]:
     """The jobs that left these files; what cannot be read is warned about and left out.
 
-    A folder that `collect` kept of one build is read with all that Buildkite told of its jobs. Of any other, a file
-    belongs to the job whose id its name or one of its folders holds; else each folder at the top is a job of that
-    name; and a file that is named itself, or lies at the top, is of the job that asks.
+    A folder that `collect` kept of one build is read with all that Buildkite told of its jobs. Of any other folder,
+    each folder at its top is a step, and a file in it belongs to the job whose id stands in its path, else to the one
+    job of the step; a file at the top, or named itself, that has no such id is of the job that asks.
     """
-    jobs: dict[str, list[tuple[Path, ResultFile]]] = {}
+    jobs: dict[tuple[str, str], list[tuple[Path, ResultFile]]] = {}
     for path in paths:
         place = Path(path)
         if place.is_dir():
@@ -74,11 +74,11 @@ def present(paths: Sequence[str], here: Here, warn: Warn) -> Iterator[Evidence]:
                 jobs.setdefault(_job_of(file.path.relative_to(place)), []).append((place, file))
         else:
             jobs.setdefault(_job_of(Path(place.name)), []).append((place.parent, _named(place)))
-    for name, files in sorted(jobs.items()):
+    for (name, step), files in sorted(jobs.items()):
         tops = dict.fromkeys(top for top, _ in files)
         blobs = [job_blobs([file for place, file in files if place == top], top, warn) for top in tops]
         reports = tuple(report for some, _ in blobs for report in some)
-        yield Evidence(here.build, _job(name, here.job), reports, next((log for _, log in blobs if log), None))
+        yield Evidence(here.build, _job(name, step, here.job), reports, next((log for _, log in blobs if log), None))
 
 
 def _named(place: Path) -> ResultFile:
@@ -91,14 +91,14 @@ def _named(place: Path) -> ResultFile:
     return ResultFile(place, kind)
 
 
-def _job_of(path: Path) -> str:
-    """The job's id or name; empty for the one that asks."""
+def _job_of(path: Path) -> tuple[str, str]:
+    """The job's id or name, and its step; both empty for the job that asks."""
     found = _JOB_ID.search(str(path).lower())
-    return found[0] if found else (path.parts[0] if len(path.parts) > 1 else "")
+    folder = path.parts[0] if len(path.parts) > 1 else ""
+    return (found[0] if found else folder), (folder or (found[0] if found else ""))
 
 
-def _job(name: str, asking: Job) -> Job:
+def _job(name: str, step: str, asking: Job) -> Job:
     if name in ("", asking.id):
         return replace(asking, id=asking.id or "this job")
-    # its step is not known: the name tells jobs apart, so that one job's pass is never another one's retry
-    return replace(asking, id=name, step=name, label=name, queue="", agent="")
+    return replace(asking, id=name, step=step, label=step, queue="", agent="")

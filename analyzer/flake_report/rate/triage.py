@@ -39,8 +39,9 @@ def triage(
     failures: list[BuildFailure] = []
     recovered: list[Recovered] = []
     explained: set[str] = set()
-    runs = _runs(records)
-    for variant, tried in runs.items():
+    tests = 0
+    for variant, tried in _runs(records):
+        tests += 1
         told = judge.run(variant, tried)
         if isinstance(told, BuildFailure):
             failures.append(told)
@@ -52,23 +53,27 @@ def triage(
     return Triage(
         build=records[0].build if records else None,
         jobs=len(records),
-        tests=len(runs),
+        tests=tests,
         failures=tuple(sorted(failures, key=lambda one: (kinds.index(one.kind), one.signature, one.job.id))),
         recovered=tuple(recovered),
         known=known,
     )
 
 
-def _runs(records: Sequence[JobRecord]) -> dict[Variant, list[Tried]]:
-    """All attempts of each variant, in order."""
-    runs: dict[Variant, list[Tried]] = defaultdict(list)
+def _runs(records: Sequence[JobRecord]) -> Iterator[tuple[Variant, list[Tried]]]:
+    """All attempts of each variant, in order.
+
+    Of jobs that nobody told of, none is known to be another one's retry: what passes in one mends nothing in another.
+    """
+    runs: dict[tuple[Variant, str], list[Tried]] = defaultdict(list)
     for record in records:
         job = record.job
+        apart = job.id if job.state is JobState.UNKNOWN else ""
         for ordinal, each in enumerate(record.attempts):
-            runs[Variant(each.attempt.test, job.step, job.queue, each.attempt.session_key)].append(
-                Tried(job, each, ordinal)
-            )
-    return {variant: sorted(tried, key=lambda one: one.order) for variant, tried in sorted(runs.items())}
+            variant = Variant(each.attempt.test, job.step, job.queue, each.attempt.session_key)
+            runs[variant, apart].append(Tried(job, each, ordinal))
+    for (variant, _apart), tried in sorted(runs.items()):
+        yield variant, sorted(tried, key=lambda one: one.order)
 
 
 @dataclass(slots=True)
