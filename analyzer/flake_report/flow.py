@@ -157,14 +157,15 @@ def compared_with(report: FlakeReport, baseline: str) -> FlakeReport:
     What it hands on to the next export holds the weeks, and the known failures, of both.
     """
     from flake_report.collect.baseline import exported
-    from flake_report.parse.baseline import read_week_table
-    from flake_report.rate.baseline import carried, joined
+    from flake_report.parse.baseline import read_week_table, read_week_totals
+    from flake_report.rate.baseline import carried, joined, joined_totals
     from flake_report.rate.comparisons import compared
 
     name, data = exported(baseline, "report.json")
     counts = joined(report.counts, read_week_table(data, name))
     before = tuple(carried(report, known_failures(baseline)))
-    return replace(report, counts=counts, comparisons=compared(counts), carried=before)
+    weeks = joined_totals(report.weeks, read_week_totals(data))
+    return replace(report, counts=counts, comparisons=compared(counts), carried=before, weeks=weeks)
 
 
 def known_failures(known: FlakeReport | str) -> KnownFailures:

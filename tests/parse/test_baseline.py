@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from flake_report.errors import FlakeReportError
 from flake_report.model.comparison import WeekTable
 from flake_report.model.rate import Variant
+from flake_report.model.report import WeekTotal
 from flake_report.model.results import TestId
-from flake_report.parse.baseline import read_week_table
+from flake_report.parse.baseline import read_week_table, read_week_totals
 from flake_report.parse.flakes import read_flakes
 from flake_report.report.weekly import table_to_json
 
@@ -83,3 +84,19 @@ def test_whatever_a_baseline_holds_it_is_read_or_refused_in_a_sentence(data: byt
 @given(JSON)
 def test_whatever_stands_where_rows_should_be_reads_as_unknown(value: object) -> None:
     read_flakes(json.dumps({"schema": "flake-known/1", "tests": [{"ways": value, "name": value}, value]}).encode(), "x")
+
+
+def test_the_weeks_of_an_export_come_back_and_one_that_is_not_whole_is_left_out() -> None:
+    week = {
+        "week": "2026-W47",
+        "builds": 10,
+        "runs": 143,
+        "first_failures": 5,
+        "victims": 1,
+        "flaky": 2,
+        "incidents": 3,
+    }
+    rows = [{**week, "hours": 0.5}, week, {**week, "hours": 1, "week": "next"}, {**week, "hours": 1, "runs": -1}, 7]
+    found = read_week_totals(json.dumps({"weeks": rows}).encode())
+    assert found == (WeekTotal("2026-W47", 10, 143, 5, 1, 2, 3, 0.5),)
+    assert read_week_totals(b"{}") == read_week_totals(b"nothing") == ()

@@ -13,10 +13,10 @@ from flake_report.model.comparison import WeekTable
 from flake_report.model.evidence import Build
 from flake_report.model.known import FailureWay, KnownFailures, KnownTest, KnownWay
 from flake_report.model.rate import FlakeRate, Fleet, History, Interval, Pool, Run, RunVerdict, Streak, Variant
-from flake_report.model.report import FlakeReport, Health, Window
+from flake_report.model.report import FlakeReport, Health, WeekTotal, Window
 from flake_report.model.results import TestId
 from flake_report.model.verdict import TestVerdict
-from flake_report.rate.baseline import carried, joined
+from flake_report.rate.baseline import carried, joined, joined_totals
 from flake_report.rate.comparisons import compared, comparisons
 from flake_report.rate.weeks import week_table
 
@@ -160,3 +160,14 @@ def test_a_broken_test_that_ran_and_is_broken_no_more_has_recovered() -> None:
     broken = known("a", ODD, verdict=TestVerdict.BROKEN)
     assert [one.verdict for one in carries(broken, ran=["a"])] == [TestVerdict.RECOVERED]
     assert [one.verdict for one in carries(broken)] == [TestVerdict.BROKEN]
+
+
+def test_of_a_week_that_both_exports_have_the_fuller_side_counts() -> None:
+    def total(week: str, runs: int) -> WeekTotal:
+        return WeekTotal(week, 1, runs, 0, 0, 0, 0, 0.0)
+
+    now = (total("2026-W47", 3), total("2026-W48", 9))
+    before = (total("2026-W46", 7), total("2026-W47", 8))
+    assert joined_totals(now, before) == (total("2026-W46", 7), total("2026-W47", 8), total("2026-W48", 9))
+    many = tuple(total(f"2026-W{at}", 1) for at in range(20, 40))
+    assert [one.week for one in joined_totals(now, many)] == [f"2026-W{at}" for at in (*range(29, 40), 47, 48)]

@@ -1,10 +1,13 @@
-"""An earlier export's `report.json`: the counts that weeks are compared by."""
+"""An earlier export's `report.json`: its weeks, and the counts that they are compared by."""
 
 from __future__ import annotations
+
+import re
 
 from flake_report.errors import FlakeReportError
 from flake_report.model.comparison import WeekTable
 from flake_report.model.rate import Variant
+from flake_report.model.report import WeekTotal
 from flake_report.model.results import TestId
 
 from .fields import Fields, value_of
@@ -32,6 +35,27 @@ def read_week_table(data: bytes, name: str) -> WeekTable:
             (pool.text("step"), pool.text("queue")): frozenset(pool.texts("weeks")) for pool in table.objects("pools")
         },
     )
+
+
+def read_week_totals(data: bytes) -> tuple[WeekTotal, ...]:
+    """All tests together, week by week, as an export tells them; a week that is not whole is left out."""
+    found = value_of(data)
+    rows = Fields(found).objects("weeks") if isinstance(found, dict) else []
+    return tuple(total for row in rows if (total := _total(row)) is not None)
+
+
+def _total(row: Fields) -> WeekTotal | None:
+    week, hours = _ISO_WEEK.fullmatch(row.text("week")), row.number("hours")
+    counts = [count for key in _TOTALS if (count := row.whole(key)) is not None]
+    if week is None or hours is None or len(counts) < len(_TOTALS):
+        return None
+    builds, runs, first_failures, victims, flaky, incidents = counts
+    return WeekTotal(week[0], builds, runs, first_failures, victims, flaky, incidents, hours)
+
+
+_ISO_WEEK = re.compile(r"\d{4}-W(?:0[1-9]|[1-4]\d|5[0-3])")
+_TOTALS = ("builds", "runs", "first_failures", "victims", "flaky", "incidents")
+"""The counts of a week, in the order in which the type has them."""
 
 
 def read_variant(row: Fields) -> Variant:

@@ -10,7 +10,7 @@ from flake_report.errors import FlakeReportError
 from flake_report.model.comparison import WeekTable
 from flake_report.model.known import KnownFailures, KnownTest
 from flake_report.model.rate import Variant
-from flake_report.model.report import FlakeReport
+from flake_report.model.report import FlakeReport, WeekTotal
 from flake_report.model.verdict import TestVerdict
 
 from .weeks import BEFORE
@@ -70,6 +70,16 @@ def joined(now: WeekTable, before: WeekTable) -> WeekTable:
             for pool in (*now.pools, *before.pools)
         },
     )
+
+
+def joined_totals(now: Sequence[WeekTotal], before: Sequence[WeekTotal]) -> tuple[WeekTotal, ...]:
+    """The weeks of both exports, oldest first, as many as are compared; of a week that both have, the fuller side."""
+    weeks: dict[str, WeekTotal] = {}
+    for total in (*now, *before):
+        known = weeks.get(total.week)
+        if known is None or total.runs > known.runs:
+            weeks[total.week] = total
+    return tuple(weeks[week] for week in sorted(weeks)[-BEFORE - 1 :])
 
 
 def _fuller(week: str, now: WeekTable, before: WeekTable) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from flake_report.model.comparison import Change, Comparisons
+from flake_report.model.comparison import Change, Comparisons, WeekTable
 from flake_report.model.evidence import Build
 from flake_report.model.failure import Blame
 from flake_report.model.incident import Incident, IncidentKind
@@ -68,6 +68,18 @@ def test_a_test_that_failed_first_this_week_is_new_and_a_struck_one_is_only_coun
     section = visit(made(fresh, struck, told("test_old"), comparisons=found)).page.locator("#new")
     assert section.locator("li a").all_inner_texts() == ["v1.test_x::test_fresh"]
     assert "The environment failed 1 test for the first time" in section.inner_text()
+
+
+def test_what_the_baseline_saw_fail_is_not_new(visit: Callable[..., Any], made: Made, told: Told) -> None:
+    weeks = (WeekCount("2026-W48", 10, 1, 0),)
+    stories = [told(name) for name in ("test_fresh", "test_known")]
+    stories = [replace(one, rate=replace(one.rate, trend=weeks), weeks=one.weeks[:1]) for one in stories]
+    variants = tuple(one.rate.variant for one in stories)
+    counts = WeekTable(("2026-W48", "2026-W45"), variants, ((10, 10), (10, 10)), ((1, 0), (1, 2)), (("", ""), ("", "")))
+    page = visit(made(*stories, counts=counts, comparisons=Comparisons(week="2026-W48", before=1))).page
+    assert page.locator("#new li a").all_inner_texts() == ["v1.test_x::test_fresh"]
+    ages = page.locator("#tests tbody tr td:last-child").all_inner_texts()
+    assert sorted(age.split()[0] for age in ages) == ["26-W45", "26-W48"]
 
 
 def test_incidents_of_a_kind_stand_with_victims_and_culprit(

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, cast
 
+from flake_report.model.comparison import WeekTable
+from flake_report.model.rate import Variant
 from flake_report.model.report import FlakeReport
 from flake_report.model.story import Stories, Story
 from flake_report.report.history import row
@@ -40,17 +42,29 @@ class TestRow:
 def ranked(report: FlakeReport, stories: Stories) -> list[TestRow]:
     """All tests, worst first by the lower bound of their rate; of equals those that fail now, then the struck."""
     told = {story.rate.variant: story for story in stories.stories}
+    before = _first_failures(report.counts)
     weeks = [week.week for week in report.weeks]
     rows = []
     for test in report.tests:
         numbers = cast("Mapping[str, Any]", row(test))
-        since = next((week.week for week in test.trend if week.first_failures or week.victims), "")
-        own_since = next((week.week for week in test.trend if week.first_failures), "")
+        own = [week.week for week in test.trend if week.first_failures][:1]
+        own_since = min([*own, *([before[test.variant]] if test.variant in before else [])], default="")
+        struck = [week.week for week in test.trend if week.victims][:1]
+        since = min([*struck, *([own_since] if own_since else [])], default="")
         story = told.get(test.variant)
         newest, said = _newest(report, story) if story else ("", "")
         age = apart(since, weeks[-1]) if since and weeks else 0
         rows.append(TestRow(key(test.variant), numbers, since, age, own_since, newest, said, story))
     return sorted(rows, key=lambda one: (-one.numbers["rank_low"], -one.numbers["env_low"], not one.since))
+
+
+def _first_failures(table: WeekTable) -> dict[Variant, str]:
+    """The first week in which each variant failed, as far back as weeks are compared: a baseline reaches further."""
+    return {
+        variant: min(week for week, count in zip(table.weeks, counts, strict=True) if count)
+        for variant, counts in zip(table.variants, table.first_failures, strict=True)
+        if any(counts)
+    }
 
 
 def _newest(report: FlakeReport, story: Story) -> tuple[str, str]:
