@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from flake_report.collect.files import Warn
 from flake_report.model.evidence import Job
 
+from .cycles import seldom_searched
 from .understand import Told, of_job, read, told, versions_with
 
 if TYPE_CHECKING:
@@ -64,7 +65,8 @@ def ingest(
             yield record
             seen()
 
-    return opened.ingest(records())
+    with seldom_searched():
+        return opened.ingest(records())
 
 
 def _read_on_spark(engine: str, source: str, task: Task) -> Sequence[Done]:

@@ -16,6 +16,7 @@ from flake_report.store.commit import Prepared, in_batches, prepare
 from flake_report.store.root import located
 
 from .classify.signatures import SignatureTable
+from .cycles import seldom_searched
 from .understand import Told, of_job, read, told
 
 
@@ -53,5 +54,6 @@ def read_part(task: Task, sources: Iterable[str]) -> Done:
                     yield record
 
     root = located(task.store)
-    prepared = tuple(prepare(root, batch) for batch in in_batches(records()))
+    with seldom_searched():
+        prepared = tuple(prepare(root, batch) for batch in in_batches(records()))
     return Done(prepared, tuple(jobs), tuple(warnings))

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from importlib.resources import files
 from typing import TypeAlias
@@ -31,6 +29,8 @@ from flake_report.parse.reports import read_report
 from flake_report.parse.samples import nodeid, samples_of
 from flake_report.parse.sessions import ReportFile
 from flake_report.parse.testid import as_logged, from_nodeid
+
+from .cycles import seldom_searched
 
 
 def signature_table(*user_files: tuple[str, str]) -> SignatureTable:
@@ -61,20 +61,8 @@ def read_log(
 
 def read(evidence: Evidence, table: SignatureTable) -> JobRecord:
     """All that one job left, understood: its attempts with their signatures, and the causes in its log."""
-    with _uncollected():
+    with seldom_searched():
         return _read(evidence, table)
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Without the search for cycles: a job's attempts have none, and stay; each search would go over all of them."""
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def _read(evidence: Evidence, table: SignatureTable) -> JobRecord:
@@ -105,7 +93,7 @@ def _read(evidence: Evidence, table: SignatureTable) -> JobRecord:
         causes=found,
         memory=(*log.memory, *samples_of(kept)),
         engines=log.engines,
-        sources=tuple(sorted({attempt.source.value for attempt in kept})),
+        sources=tuple(sorted(source.value for source in {attempt.source for attempt in kept})),
         warnings=tuple(warnings),
         mode=evidence.mode,
         versions=versions_with(table),

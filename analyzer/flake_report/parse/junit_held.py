@@ -1,7 +1,8 @@
 """The cases of one file, kept in little memory until it is known which of them are attempts of one test.
 
 pytest writes an attempt that was run again as an element like a pass; only the end of the suite tells. Cases are
-objects while they are few; more are packed, a megabyte at a time, to about a tenth of their size.
+objects while they are few, as in most reports; where they are more, all are packed, a megabyte at a time, to about a
+tenth of their size.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from .junit_simple import Run, Simple
 Entry: TypeAlias = Suite | Case | Run | Simple
 
 _SUITE, _CASE, _RUN, _SIMPLE = range(4)
+_OBJECT = 400
+"""Bytes that an entry takes beside its characters, about."""
 
 
 class Held:
@@ -28,6 +31,8 @@ class Held:
     def __init__(self) -> None:
         self._loose: list[Entry] = []
         self._size = 0
+        self._blocks: list[list[Entry]] = []
+        self._blocks_size = 0
         self._packs: list[bytes] = []
         self._packed_size = 0
         self._compressor: zstandard.ZstdCompressor | None = None
@@ -37,7 +42,7 @@ class Held:
         self._loose.append(entry)
         self._size += size
         if self._size > limits.HELD_BLOCK:
-            self._pack()
+            self._end_block()
 
     @property
     def full(self) -> bool:
@@ -47,6 +52,7 @@ class Held:
     def clear(self) -> None:
         """Forgets everything."""
         self._loose, self._size, self._packs, self._packed_size = [], 0, [], 0
+        self._blocks, self._blocks_size = [], 0
 
     def __iter__(self) -> Iterator[Entry]:
         for pack in self._packs:
@@ -58,17 +64,27 @@ class Held:
                     yield Run(*fields)
                 else:
                     yield _suite(fields) if kind == _SUITE else _case(fields)
+        for block in self._blocks:
+            yield from block
         yield from self._loose
 
-    def _pack(self) -> None:
-        raw = marshal.dumps([_plain(entry) for entry in self._loose])
+    def _end_block(self) -> None:
+        self._blocks.append(self._loose)
+        self._blocks_size += self._size + _OBJECT * len(self._loose)
+        self._loose, self._size = [], 0
+        if self._packs or self._blocks_size > limits.HELD_BLOCKS:
+            for block in self._blocks:
+                self._pack(block)
+            self._blocks = []
+
+    def _pack(self, block: list[Entry]) -> None:
+        raw = marshal.dumps([_plain(entry) for entry in block])
         # Copied: what the compressor returns keeps the room that the worst case would have needed.
         if self._compressor is None:  # small files never need it
             self._compressor = zstandard.ZstdCompressor(level=-1)  # fast: names shrink to a tenth all the same
         packed = bytes(memoryview(self._compressor.compress(raw)))
         self._packs.append(packed)
         self._packed_size += len(packed)
-        self._loose, self._size = [], 0
 
 
 def _plain(entry: Entry) -> tuple[int, tuple[object, ...]]:

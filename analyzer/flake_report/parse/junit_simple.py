@@ -61,7 +61,7 @@ class Run:
         if self._columns is None:
             width = len(self.keys)
             values = self.text.split('"')[1::2]
-            if "&" in self.text or "\n" in (joined := "".join(values)) or "\t" in joined:
+            if "&" in self.text or "\n" in self.text or "\t" in self.text:
                 values = [attribute(value) for value in values]
             found = {key: values[place::width] for place, key in enumerate(self.keys)}
             empty = [""] * self.cases

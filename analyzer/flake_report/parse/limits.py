@@ -28,7 +28,10 @@ PARTS = 200
 """Failures, reruns and the like inside one case. Later ones are counted, not kept."""
 
 HELD_BLOCK = 1024 * 1024
-"""Cases held as objects; what is more is packed."""
+"""Cases that are packed together, where a file has so many that they are packed."""
+
+HELD_BLOCKS = 4 * 1024 * 1024
+"""Cases held as objects; of a file that has more, all are packed. In bytes, about."""
 
 HELD_PACKED_BYTES = 16 * 1024 * 1024
 """Packed cases of one file. Past it they are given out as they come, and reruns among them are not told."""

@@ -13,10 +13,9 @@ are common, and to take them for one run would make a flaky test of a sound one.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import chain
 from typing import TypeAlias
 
 from flake_report.model.joblog import JobLog
@@ -66,11 +65,17 @@ def best_source(files: Iterable[ReportFile], log: JobLog) -> list[Attempt]:
         group = by_key[key] if key in by_key else by_key.setdefault(key, defaultdict(list))
         group[attempt.source].append(attempt if attempt.session_key == key else changed(attempt, session_key=key))
     reports = _reports(told)
-    if _disjoint(groups, reports, homes):
-        reported = [one for name, attempts in reports.items() for one in _keyed(attempts, homes.of_report(*name))]
-    else:
-        reported = _compared(groups, reports, homes)
-    return [*_merged(groups), *reported]
+    tests = {report: {attempt.test for attempt in attempts} for report, attempts in reports.items()}
+    if homes.by_worker or not _disjoint([groups.keys(), *tests.values()]):
+        further = _compared(groups, reports, homes)
+        return [*_merged(groups), *further]
+    # As in most jobs, no test is told of twice: nothing needs to be compared, test by test.
+    kept = list(_merged(groups))
+    for report, attempts in reports.items():
+        home = homes.of_report(*report)
+        in_order = attempts if len(tests[report]) == len(attempts) else _by_test(attempts)
+        kept += _keyed(in_order, "" if home is None else home.ran.key)
+    return kept
 
 
 def _reports(files: Iterable[ReportFile]) -> Reports:
@@ -83,28 +88,19 @@ def _reports(files: Iterable[ReportFile]) -> Reports:
     return found
 
 
-def _disjoint(groups: Mapping[TestId, object], reports: Reports, homes: Homes) -> bool:
-    """Whether no test is told of twice, as in most jobs: then nothing needs to be compared, test by test."""
-    if homes.by_worker:
-        return False
-    seen = set(groups)
-    for attempts in reports.values():
-        tests = {attempt.test for attempt in attempts}
-        expected = len(seen) + len(tests)
-        seen |= tests
-        if len(seen) < expected:
-            return False
-    return True
+def _disjoint(groups: Sequence[Collection[TestId]]) -> bool:
+    return len(set().union(*groups)) == sum(map(len, groups))
 
 
-def _keyed(attempts: list[Attempt], home: Home | None) -> list[Attempt]:
-    """A report's attempts, those of one test together, with the key of its session, which no other source tells of."""
-    key = "" if home is None else home.ran.key
-    if len({attempt.test for attempt in attempts}) < len(attempts):
-        by_test: dict[TestId, list[Attempt]] = {}
-        for attempt in attempts:
-            by_test.setdefault(attempt.test, []).append(attempt)
-        attempts = list(chain.from_iterable(by_test.values()))
+def _by_test(attempts: Iterable[Attempt]) -> list[Attempt]:
+    """Those of one test together, in the order in which the tests begin."""
+    by_test: dict[TestId, list[Attempt]] = {}
+    for attempt in attempts:
+        by_test.setdefault(attempt.test, []).append(attempt)
+    return [attempt for its in by_test.values() for attempt in its]
+
+
+def _keyed(attempts: Iterable[Attempt], key: str) -> list[Attempt]:
     return [one if one.session_key == key else changed(one, session_key=key) for one in attempts]
 
 
@@ -176,7 +172,7 @@ def _copies(claims: Sequence[_Telling]) -> bool:
 
 def _attach(groups: dict[str, Group], key: str, attempts: Iterable[Attempt]) -> None:
     group = groups.setdefault(key, defaultdict(list))
-    group[REPORT] += [one if one.session_key == key else changed(one, session_key=key) for one in attempts]
+    group[REPORT] += _keyed(attempts, key)
 
 
 def _contradicts(telling: _Telling, group: Group) -> bool:
