@@ -50,6 +50,12 @@ def test_the_budget_and_the_count_of_each_verdict_are_said(report: FlakeReport) 
     assert "3 tests: 1 flaky · 2 healthy" in lines
 
 
+def test_a_test_that_runs_in_two_queues_is_one_test_in_two_variants(report: FlakeReport) -> None:
+    twin = replace(report.tests[0], variant=replace(report.tests[0].variant, queue="other"))
+    more = replace(report, tests=(*report.tests, twin))
+    assert "3 tests in 4 variants: 2 flaky · 2 healthy" in printed(more).splitlines()
+
+
 def test_several_pipelines_in_one_store_are_said(report: FlakeReport) -> None:
     build = Build("acme", "ci", "1", 1, "c1", "main", "", datetime(2026, 11, 2, tzinfo=UTC), "passed")
     both = replace(report, builds=(build, replace(build, pipeline="nightly")))

@@ -72,10 +72,12 @@ def window_line(window: Window, health: Health) -> str:
 
 
 def verdict_line(report: FlakeReport) -> Text:
-    """How many tests have which verdict."""
+    """How many tests have which verdict; one that runs in several places has a verdict in each."""
     counted = Counter(test.verdict for test in report.tests)
     told = (f"{counted[verdict]:,} {verdict.value}" for verdict in TestVerdict if counted[verdict])
-    return Text(f"{plural(len(report.tests), 'test')}: {' · '.join(told)}", style="dim")
+    tests, variants = len({test.variant.test for test in report.tests}), len(report.tests)
+    what = plural(tests, "test") + (f" in {plural(variants, 'variant')}" if variants > tests else "")
+    return Text(f"{what}: {' · '.join(told)}", style="dim")
 
 
 def health_line(health: Health) -> str:
