@@ -19,7 +19,7 @@ from flake_report.model.memory import Basis, MemoryReport, Place, Suspect, Suspi
 from flake_report.model.rate import Interval, WeekCount
 from flake_report.model.story import Story
 from flake_report.model.verdict import Breakage, TestVerdict
-from flake_report.report.site.sections import health
+from flake_report.report.site.sections import health, this_week
 
 Made = Callable[..., Path]
 Told = Callable[..., Story]
@@ -143,6 +143,16 @@ def test_axe_finds_nothing_where_much_is_wrong(
     )  # fmt: skip
     for scheme in ("light", "dark"):
         assert axe(visit(folder, "#verdict=", color_scheme=scheme, bypass_csp=True).page) == []
+
+
+def test_the_week_in_one_line_counts_in_words_that_fit() -> None:
+    week = {"week": "2026-W48", "builds": 1200, "runs": 1, "incidents": 0, "flaky": 1, "hours": 0.26}
+    assert this_week({"weeks": []}) == []
+    assert this_week({"weeks": [week]}) == [
+        ("1,200", "builds", ""), ("1", "test run", ""), ("0", "incidents", ""), ("1", "flaky test", ""),
+        ("0.3", "GPU-hours lost", ""),
+    ]  # fmt: skip
+    assert [before for _, _, before in this_week({"weeks": [week, week]})] == ["1,200", "1", "0", "1", "0.3"]
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,10 @@ def this_week(data: Json) -> list[tuple[str, str, str]]:
         return []
     now, before = data["weeks"][-1], data["weeks"][-2] if len(data["weeks"]) > 1 else {}
     names = (("builds", "builds"), ("runs", "test runs"), ("incidents", "incidents"), ("flaky", "flaky tests"))
-    told = [(f"{now[key]:,}", noun, f"{before[key]:,}" if before else "") for key, noun in names]
+    told = [
+        (f"{now[key]:,}", noun.removesuffix("s") if now[key] == 1 else noun, f"{before[key]:,}" if before else "")
+        for key, noun in names
+    ]
     return [*told, (f"{now['hours']:.1f}", "GPU-hours lost", f"{before['hours']:.1f}" if before else "")]
 
 
