@@ -203,6 +203,16 @@ def test_the_log_of_a_job_without_results_tells_its_cause() -> None:
     assert kind_and_why(code) == (FailureKind.UNCLEAR, "the job failed outside its tests: ImportError")
 
 
+def test_a_root_cause_of_the_environment_is_told_beside_tests_that_may_have_failed_by_it() -> None:
+    cause = Cause("free-memory", "too little free", Blame.GPU_MEMORY, 3, "Free memory …", "look")
+    found = triage([record(attempt(fingerprint="aa"), causes=[cause])], KnownFailures(60))
+    assert [(one.kind, one.variant is None) for one in found.failures] == [
+        (FailureKind.NEW, False), (FailureKind.GPU_MEMORY, True),
+    ]  # fmt: skip
+    of_test = triage([record(attempt(fingerprint="aa"), causes=[replace(cause, test="v1/x.py::u")])], KnownFailures(60))
+    assert [one.kind for one in of_test.failures] == [FailureKind.NEW]
+
+
 def test_failures_come_most_urgent_first() -> None:
     other = replace(attempt(fingerprint="zz").attempt, test=TestId("v1.x", "u"))
     history = known(TestVerdict.FLAKY, FLAKE)

@@ -38,14 +38,16 @@ def triage(
     judge = _Judge(known, signatures or {}, {record.job.id: record.causes for record in records})
     failures: list[BuildFailure] = []
     recovered: list[Recovered] = []
-    explained: set[str] = set()
+    explained: dict[str, set[str]] = defaultdict(set)
     tests = 0
     for variant, tried in _runs(records):
         tests += 1
         told = judge.run(variant, tried)
         if isinstance(told, BuildFailure):
             failures.append(told)
-            explained.update(one.job.id for one in tried if one.classified.attempt.outcome.bad)
+            for one in tried:
+                if one.classified.attempt.outcome.bad:
+                    explained[one.job.id].add(told.signature)
         elif told is not None:
             recovered.append(told)
     failures += judge.jobs(records, explained)
@@ -98,15 +100,23 @@ class _Judge:
             return Recovered(variant, first.job, first.classified.attempt.message, flake)
         return self._own(variant, own) if own else self._victim(variant, struck[-1])
 
-    def jobs(self, records: Sequence[JobRecord], explained: set[str]) -> Iterator[BuildFailure]:
-        """Jobs that failed, were not tried again, and in which no test explains it."""
+    def jobs(self, records: Sequence[JobRecord], explained: Mapping[str, set[str]]) -> Iterator[BuildFailure]:
+        """Jobs that failed, were not tried again, and of which no test explains it.
+
+        `explained` are the signatures of the failed tests of each job. Where the log's root cause is the environment's
+        and none of theirs, it is told beside them: what they say may be what came of it.
+        """
         tried_again = {record.job.retry_of for record in records}
         for record in records:
-            job = record.job
-            if job.id in explained or job.id in tried_again or not _failed(record):
+            job, cause = record.job, next(iter(record.causes), None)
+            if job.id in tried_again:
                 continue
-            cause = next(iter(record.causes), None)
-            if cause is not None:
+            if job.id in explained:
+                if cause and cause.blame.environment and not cause.test and cause.signature not in explained[job.id]:
+                    yield self._by_cause(None, job, cause.text, cause)
+            elif not _failed(record):
+                continue
+            elif cause is not None:
                 yield self._by_cause(None, job, cause.text, cause)
             elif job.exit_status == -1:
                 why = "the agent was lost before the job ended: no test is to blame"
