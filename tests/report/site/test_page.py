@@ -126,8 +126,9 @@ def test_a_phone_never_scrolls_sideways(fragment: str, exported: Any, visit: Cal
 
 
 def test_paper_shows_the_sections_without_the_controls(exported: Any, visit: Callable[..., Any]) -> None:
-    page = visit(exported.site).page
+    page = visit(exported.site, width=1030).page  # A4, less its margins
     page.emulate_media(media="print")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1030
     assert page.locator("#report h2:visible").count() == len(SECTIONS)
     assert not page.locator("#filters").is_visible()
     assert not page.locator("nav").is_visible()
