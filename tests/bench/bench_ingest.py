@@ -2,7 +2,7 @@
 
     .venv/bin/python tests/bench/bench_ingest.py [--jobs 40] [--cases 5000] [--builds 1000] [--attempts 1000]
 
-Bulk: an archive of JUnit reports as pytest writes them (one in fifty cases failed, with a traceback), compressed, with
+Bulk: an archive of JUnit reports as pytest writes them (one in twenty cases failed, with a traceback), compressed, with
 a short log; all of it on one core, from opening the archive to the last commit. Beside it, on the same core: reading
 the same reports into records without storing them, and DuckDB reading rows of the same number into a table of its own.
 
