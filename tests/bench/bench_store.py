@@ -7,7 +7,8 @@
 rollups of weeks that the first left, `warm` with its whole answer; `test` and `week` are `--test X` and `--since 1w`
 after it; `folded` is `warm` with the histories made into Python's objects. The peers count less: of each variant its
 runs, those that failed, and those that failed and passed. `duckdb` asks one query, `duckdb weekly` one a week and sums
-up, polars streams, pandas goes week by week.
+up, polars streams, pandas goes week by week. `duckdb same` answers nearly what `cold` does, week by week and as one
+would write it: streaks, files, and the failed runs with what they say.
 
 Each sample is a process of its own, samples are interleaved, medians are shown; import is not counted. Processor time
 stands beside the time on the clock, as it suffers less from what else the machine does.
@@ -89,6 +90,48 @@ else:
 done(found.num_rows)
 """  # noqa: S608 - names are our own
 
+SAME_RUNS = """
+CREATE OR REPLACE TABLE runs AS
+WITH run AS (
+  SELECT {names}, a.build, max(a.file) AS file,
+    max(CASE WHEN a.outcome = 'skipped' THEN 0 WHEN a.outcome IN ('passed', 'xfailed', 'xpassed') THEN 1
+      ELSE 2 END) AS state
+  FROM read_parquet({files}) a JOIN jobs j ON j.ingest = a.ingest GROUP BY ALL
+), seen AS (SELECT *, max(state) OVER (PARTITION BY {names}) AS ever FROM run)
+SELECT *, 0 AS streak FROM seen WHERE ever < 2
+UNION ALL
+SELECT *, sum(CAST(state = 2 AS INT)) OVER (PARTITION BY {names} ORDER BY CAST(build AS BIGINT)) AS streak
+FROM seen WHERE ever = 2
+"""
+SAME_TOLD = """
+SELECT {names}, a.build, count(*) FILTER (a.outcome IN ('failed', 'error', 'crashed')) AS bad, count(*) AS attempts,
+  min_by(a.fingerprint, a.attempt) FILTER (a.fingerprint <> '') AS fingerprint,
+  min_by(a.signature, a.attempt) FILTER (a.signature <> '') AS signature,
+  min_by(j.agent, a.attempt) AS agent, min_by(j.job, a.attempt) AS job
+FROM read_parquet({files}) a JOIN jobs j ON j.ingest = a.ingest
+SEMI JOIN (FROM runs WHERE state = 2) r USING ({names}, build)
+GROUP BY ALL
+"""
+
+SAME = f"""{HEAD}
+import duckdb, pyarrow
+{START}{FILES}
+con = duckdb.connect()
+con.execute("SET preserve_insertion_order = false")
+con.execute(f"CREATE TABLE jobs AS SELECT ingest, step, queue, agent, job FROM read_parquet({{uris('jobs')}})")
+names = "classname, name, apart, session_key, step, queue"
+for at, files in enumerate(weeks.values()):
+    put = (lambda table: f"INSERT INTO {{table}}") if at else (lambda table: f"CREATE TABLE {{table}} AS")
+    con.execute(sys.argv[2].format(names=names, files=files))
+    con.execute(put("plain") + f" SELECT {{names}}, ever, state, streak, max(file) AS file, count(*) AS runs,"
+        " min(CAST(build AS BIGINT)) AS first, max(CAST(build AS BIGINT)) AS last FROM runs GROUP BY ALL")
+    con.execute(put("told") + sys.argv[3].format(names=names, files=files))
+found = con.sql(f"SELECT {{names}}, max(file), sum(runs), min(first), max(last) FROM plain GROUP BY ALL")
+found = found.to_arrow_table()
+streaks, told = con.sql("FROM plain WHERE ever = 2").to_arrow_table(), con.sql("FROM told").to_arrow_table()
+done(found.num_rows)
+"""  # noqa: S608 - names are our own
+
 POLARS = f"""{HEAD}
 sys.path.insert(0, sys.argv[2])
 import polars as pl
@@ -150,6 +193,7 @@ def programs(polars: str) -> dict[str, tuple[str, ...]]:
         "week": (ours("Query(since=timedelta(weeks=1))"),),
         "duckdb": (DUCKDB, "one"),
         "duckdb weekly": (DUCKDB, "weekly"),
+        "duckdb same": (SAME, SAME_RUNS, SAME_TOLD),
         "polars": (POLARS, polars),
         "pandas": (PANDAS,),
     }

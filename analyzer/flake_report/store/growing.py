@@ -40,8 +40,11 @@ ANSWERED = tuple(each.name for each in fields(Counts))
 HEALTH = ("builds", "jobs", "results", "health")
 """The statements behind each answer."""
 
-PASSING = ("part_jobs", "paths", "tried", "runs", "pieces", "telling", "part_files", "part_streaks", "part_told")
-"""The tables of one part: when all parts are counted, nobody asks for them."""
+PASSING = (
+    *("part_jobs", "paths", "tried", "runs", "pieces", "telling", "part_files", "part_streaks", "part_told"),
+    *("tests", "pool_names", "files", "streaks", "told"),
+)
+"""The tables that nobody asks for when the histories are counted."""
 
 KEPT = ("tests", "pools", "files", "streaks", "told")
 """The tables of a rollup of histories. `keep_….sql` makes them, `join_….sql` takes them over."""
