@@ -16,7 +16,7 @@ from flake_report.model.known import KnownFailures
 from flake_report.model.rate import Variant
 from flake_report.model.results import TestId
 from flake_report.model.triage import BuildFailure, FailureKind, Recovered, Triage
-from flake_report.report.annotation import LIMIT, Style, annotation, style
+from flake_report.report.annotation import LIMIT, Style, annotation, style, to_json
 
 UUID = "0196a0f3-aaaa-4000-8000-000000000007"
 BUILD = Build("acme", "ci", "812", 812, "c", "main", "webhook", datetime(2026, 11, 30, tzinfo=UTC), "failed")
@@ -140,3 +140,35 @@ def test_images_are_shown_and_other_artifacts_are_linked() -> None:
     page = annotation(told(), artifacts=["report/week.png", "report/index.html"])
     assert '<img src="artifact://report/week.png" alt="report/week.png">' in page
     assert '<a href="artifact://report/index.html"><code>report/index.html</code></a>' in page
+
+
+def test_a_job_that_failed_outside_its_tests_and_a_branchless_history_are_told() -> None:
+    job = replace(JOB, id="lint", step="lint", queue="")
+    outside = failure(FailureKind.UNCLEAR, variant=None, job=job, message=" ", advice="")
+    known = replace(KNOWN, branch="", oldest=None, newest=None)
+    page = lines(told(outside, known=known, build=None))
+    assert page[page.index("#### Unclear: 1") + 2 :] == ["- the job itself · `lint`", "  - so it is"]
+    assert "Compared with 60 builds." in page
+
+
+def test_a_build_without_results_says_so() -> None:
+    assert lines(told(jobs=0, tests=0))[0] == "**No test results were found in this build**"
+
+
+def test_the_json_has_every_failure_and_what_passed_when_tried_again() -> None:
+    new = failure(FailureKind.NEW)
+    found = to_json(told(new, recovered=(Recovered(new.variant, JOB, "late", flake=True),)))
+    place = {"test": "v1.x::t[a]", "step": "unit", "queue": "l4", "job": UUID}
+    assert found == {
+        "jobs": 3,
+        "tests": 120,
+        "compared_with_builds": 60,
+        "failures": [
+            {
+                "kind": "new", **place, "message": "AssertionError: no", "why": "so it is", "advice": "look at it",
+                "signature": "", "seen": None, "owner": "",
+            }
+        ],
+        "recovered": [{**place, "message": "late", "flake": True}],
+    }  # fmt: skip
+    assert to_json(told(known=None))["compared_with_builds"] is None

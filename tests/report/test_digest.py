@@ -9,10 +9,17 @@ from dataclasses import replace
 from markdown_it import MarkdownIt
 
 from flake_report.model.comparison import Change, Comparisons
+from flake_report.model.cost import Cost
+from flake_report.model.failure import Blame
+from flake_report.model.incident import IncidentKind
 from flake_report.model.known import FailureWay
+from flake_report.model.machines import PlaceKind, PlaceRate
+from flake_report.model.memory import Diagnosed, MemoryReport, Place
 from flake_report.model.rate import Interval
 from flake_report.model.report import FlakeReport
-from flake_report.report.digest import LIMIT, to_markdown
+from flake_report.model.verdict import TestVerdict
+from flake_report.report.annotation import Style
+from flake_report.report.digest import LIMIT, headline, style, to_markdown
 
 
 def page(report: FlakeReport, **options: object) -> str:
@@ -74,3 +81,41 @@ def test_any_history_fits_into_a_comment_and_the_rest_is_counted(report: FlakeRe
 def test_an_empty_store_says_so(report: FlakeReport) -> None:
     empty = replace(report, tests=(), health=replace(report.health, jobs=0, builds=0))
     assert "Nothing in the store matches." in to_markdown(empty)
+
+
+def test_incidents_machines_memory_and_what_was_lost_are_told(report: FlakeReport) -> None:
+    flaky = report.tests[0]
+    first, last = flaky.breakages[0].good, flaky.breakages[0].last
+    kind = IncidentKind("free-memory", "aa", Blame.GPU_MEMORY, 5, 9, first, last, new=True)
+    bad = PlaceRate(PlaceKind.MACHINE, "l4-3", Interval(9, 6, 0.667, 0.3, 0.9), 6, 0, 0, p_value=0.001)
+    calm = replace(bad, name="l4-4", p_value=0.9)
+    lost = Cost(3, 1, 1.5, 0.25, None, 0.0, 0, 0, ())
+    memory = MemoryReport(diagnoses=(Diagnosed("shortage", Place("unit", "l4"), 4, 3),))
+    whole = replace(report, incident_kinds=(kind,), agents=(bad, calm), cost=lost, memory=memory)
+    text = page(whole)
+    assert "- 5× `free-memory` (gpu-memory) · 9 tests · 2026-11-01 · new this week" in text
+    assert "- `l4-3` · 6 of 9 jobs in trouble, 66.7 % (30.0–90.0)" in text
+    assert "l4-4" not in text
+    assert "- GPU memory, diagnosed: 4 shortage" in text
+    assert "- 1.8 GPU-hours lost to failures that were no regression" in text
+
+
+def test_a_weekly_annotation_warns_of_what_is_worse_or_broken_and_of_nothing_else(report: FlakeReport) -> None:
+    change = Change(report.tests[0].variant, Interval(20, 5, 0.25, 0.1, 0.5), Interval(200, 2, 0.01, 0.0, 0.03), 0.001)
+    week = Comparisons(worse=(change,), week="2026-W48", before=4)
+    broken = replace(report.tests[0], verdict=TestVerdict.BROKEN)
+    assert style(report) is Style.INFO
+    assert style(replace(report, comparisons=week)) is Style.WARNING
+    assert style(replace(report, tests=(broken,))) is Style.WARNING
+    assert headline(replace(report, comparisons=week)).startswith("2026-W48 against 4 weeks before: 1 worse")
+    assert "1 flaky" in headline(report)
+
+
+def test_a_test_that_never_ran_by_itself_has_no_rate(report: FlakeReport) -> None:
+    lost = replace(report.tests[1], own=Interval(0, 0, 0.0, 0.0, 1.0))
+    assert "| unknown | – |" in page(replace(report, tests=(lost,)))
+
+
+def test_parameters_that_were_counted_together_are_counted(report: FlakeReport) -> None:
+    change = Change(report.tests[0].variant, Interval(20, 5, 0.25, 0.1, 0.5), Interval(9, 0, 0.0, 0.0, 0.3), 0.001, 7)
+    assert "(7 variants): 25.0 % (5/20)" in page(replace(report, comparisons=Comparisons(better=(change,), before=1)))

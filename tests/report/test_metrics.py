@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
+from flake_report.model.cost import Cost
+from flake_report.model.evidence import Build
+from flake_report.model.failure import Blame
+from flake_report.model.incident import Incident
 from flake_report.model.report import FlakeReport
 from flake_report.report.files import FILES
 from flake_report.report.history import to_json
@@ -44,6 +49,18 @@ def test_hostile_names_are_labels_and_nothing_else(report: FlakeReport) -> None:
     found = parsed(replace(report, tests=(hostile,)))
     assert found["flake_report_test_runs"][0].labels["test"] == f"v1.kv.test_x::{name}"
     assert [sample.value for sample in found["flake_report_jobs"]] == [160]
+
+
+def test_incidents_and_what_was_lost_are_counted_and_an_empty_history_has_no_newest_build(report: FlakeReport) -> None:
+    build = Build("acme", "ci", "7", 7, "c7", "main", "webhook", datetime(2026, 11, 1, tzinfo=UTC), "failed")
+    struck = Incident(build, "0a-job", "free-memory", (report.tests[1].variant,), blame=Blame.GPU_MEMORY)
+    lost = Cost(3, 1, 1.5, 0.25, None, 0.0, 0, 0, ())
+    found = parsed(replace(report, incidents=(struck, replace(struck, job="0b-job")), cost=lost))
+    (sample,) = found["flake_report_incidents"]
+    assert (sample.labels, sample.value) == ({"blame": "gpu-memory", "signature": "free-memory"}, 2)
+    assert [one.value for one in found["flake_report_lost_gpu_hours"]] == [1.75]
+    empty = parsed(replace(report, tests=(), health=replace(report.health, newest=None)))
+    assert "flake_report_newest_build_seconds" not in empty
 
 
 def test_no_two_series_are_alike(report: FlakeReport) -> None:
