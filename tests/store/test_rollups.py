@@ -12,6 +12,7 @@ from flake_report.model.results import Outcome
 from flake_report.rate import runs
 from flake_report.store import Store, counting, rollups
 from flake_report.store.counting import Counting
+from flake_report.store.duck import Duck
 from flake_report.store.rollups import ANSWER, FOLDER
 
 OUTCOMES = [Outcome.PASSED] * 5 + [Outcome.FAILED, Outcome.FAILED, Outcome.SKIPPED, Outcome.ERROR]
@@ -209,6 +210,44 @@ def test_the_same_question_is_not_even_joined_again(three_weeks, monkeypatch) ->
     of_test = three_weeks.fleet(Query(since=timedelta(days=10), test="::b"))
     assert [history.variant.test.name for history in of_test.histories] == ["b"]
     assert of_test.histories[0] in expected[0].histories
+
+
+def test_what_a_statement_said_is_kept_until_the_store_changes(three_weeks, monkeypatch, make) -> None:
+    expected = three_weeks.answer("failures", ("attempts",), Query())
+    assert expected["name"].to_pylist() == ["a"]
+    with monkeypatch.context() as patched:
+        patched.setattr(Counting, "select", None)  # nobody may call it
+        assert three_weeks.answer("failures", ("attempts",), Query()) == expected
+        assert three_weeks.answer("failures", ("attempts",), Query(test="b")) == expected, "it asks for no test"
+    three_weeks.ingest([make.record(make.build(16), make.job("new"), make.attempt("c", Outcome.FAILED))])
+    assert three_weeks.answer("failures", ("attempts",), Query())["name"].to_pylist() == ["a", "c"]
+
+
+def test_what_a_statement_says_of_some_tests_is_not_taken_for_all(three_weeks) -> None:
+    assert three_weeks.answer("evidence", ("attempts",), Query(test="b")).num_rows == 0
+    assert three_weeks.answer("evidence", ("attempts",), Query())["name"].to_pylist() == ["a"]
+    assert three_weeks.answer("evidence", ("attempts",), Query(test="b")).num_rows == 0
+
+
+def test_one_look_serves_all_questions_until_the_store_changes(three_weeks, make, monkeypatch) -> None:
+    made: list[Duck] = []
+    real = Duck.__init__
+
+    def watched(self) -> None:
+        made.append(self)
+        real(self)
+
+    monkeypatch.setattr(Duck, "__init__", watched)
+    store = Store.open(three_weeks.address)
+    for query in (Query(), Query(branch="main"), Query(since=timedelta(days=8)), Query()):
+        store.health(query)
+        store.answer("spent", ("matches",), query)
+    assert len(made) == 1
+    assert len(store.answer("pools", (), Query(since=timedelta(days=8)))) == 2
+    assert len(store.answer("pools", (), Query())) == 3
+    store.ingest([make.record(make.build(16), make.job("new"), make.attempt("a"))])
+    assert len(store.answer("pools", (), Query())) == 4
+    assert len(made) == 2
 
 
 def test_answers_that_nobody_asked_for_lately_go(three_weeks, tmp_path, monkeypatch) -> None:
