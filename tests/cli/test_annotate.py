@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import KNOWN_FAILURE
+from flake_report.cli import main
 
 FLAKE, ODD = "AssertionError: the transfer took longer than 1.0 s", "ValueError: no such block"
 JOB = "0196a0f3-aaaa-4000-8000-00000000000{}"
@@ -26,18 +28,26 @@ def junit(**messages: str | None) -> str:
     return f'<testsuite name="pytest" timestamp="2026-11-29T06:00:00+00:00">{cases}</testsuite>'
 
 
-@pytest.fixture
-def baseline(home: Path, run: Callable) -> Path:
-    """The export of 24 builds in which `test_flaky` failed in three, apart from each other and always alike."""
+@pytest.fixture(scope="module")
+def past(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store, and its export, of 24 builds in which `test_flaky` failed in three, apart from each other and alike."""
+    folder = tmp_path_factory.mktemp("past")
     for at in range(24):
-        job = home / "history" / f"{at:02}" / "unit"
+        job = folder / "history" / f"{at:02}" / "unit"
         job.mkdir(parents=True)
         bad = FLAKE if at in (3, 11, 17) else None
         text = junit(test_flaky=bad, test_good=None).replace("11-29", f"11-{at + 1:02}")
         (job / "junit.xml").write_text(text)
-    assert run("ingest", "history").status == 0
-    assert run("export", "last-week").status == 0
-    (home / "flake-report-store").rename(home / "elsewhere")
+    store = str(folder / "store")
+    assert main(["ingest", str(folder / "history"), "--store", store]) == 0
+    assert main(["export", str(folder / "last-week"), "--store", store]) == 0
+    return folder
+
+
+@pytest.fixture
+def baseline(home: Path, past: Path) -> Path:
+    """The export, in the working folder; the store lies elsewhere."""
+    shutil.copytree(past / "last-week", home / "last-week")
     return home / "last-week"
 
 
@@ -86,9 +96,9 @@ def test_a_known_flake_in_another_way_is_new_and_alone_it_is_a_warning(annotated
     assert (kinds(told), told["style"]) == ({"test_a::test_flaky": "flake"}, "warning")
 
 
-def test_a_store_knows_what_its_export_knows(annotated: Callable, baseline: Path) -> None:
+def test_a_store_knows_what_its_export_knows(annotated: Callable, baseline: Path, past: Path) -> None:
     files = {"unit/junit.xml": junit(test_flaky=FLAKE, test_good=ODD)}
-    of_store = annotated(files, "--store", baseline.parent / "elsewhere")
+    of_store = annotated(files, "--store", past / "store")
     assert of_store["failures"] == annotated(files, "--baseline", baseline)["failures"]
 
 
@@ -140,8 +150,9 @@ def test_damaged_results_are_a_warning(annotated: Callable) -> None:
     assert "junit.xml" in told["err"]
 
 
-def test_the_history_alone_is_what_a_weekly_build_says(run: Callable, baseline: Path) -> None:
-    ran = run("annotate", "--store", baseline.parent / "elsewhere", "--format", "json")
+@pytest.mark.usefixtures("home")
+def test_the_history_alone_is_what_a_weekly_build_says(run: Callable, past: Path) -> None:
+    ran = run("annotate", "--store", past / "store", "--format", "json")
     told = json.loads(ran.out)
     assert (told["context"], told["style"]) == ("flake-report-weekly", "info")
     assert "#### 1 test that failed" in told["body"]
@@ -178,8 +189,9 @@ def test_with_a_baseline_it_loads_nothing_of_the_store(baseline: Path) -> None:
     assert "1 failure of 1 test in 1 job: 1 new" in ran.stdout
 
 
-def test_a_history_as_markdown_is_for_a_comment(run: Callable, baseline: Path) -> None:
-    store = baseline.parent / "elsewhere"
+@pytest.mark.usefixtures("home")
+def test_a_history_as_markdown_is_for_a_comment(run: Callable, past: Path) -> None:
+    store = past / "store"
     ran = run("show", "--store", store, "--format", "markdown")
     assert ran.status == 0
     assert ran.out.startswith("**all branches · 2026-11-01 to 2026-11-24 · 24 builds** · budget 0.5 %\n")

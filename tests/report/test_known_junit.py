@@ -55,3 +55,12 @@ def test_a_flaky_test_whose_failures_have_no_fingerprint_is_told_all_the_same(re
 
 def test_a_history_without_flakes_is_an_empty_document(report: FlakeReport) -> None:
     assert JUnitXml.fromstring(flakes_junit(replace(report, tests=report.tests[1:]))).tests == 0
+
+
+def test_hostile_names_and_reasons_are_text(report: FlakeReport) -> None:
+    evil = ']]></testcase><testcase name="x"/><!-- & \u202e\x1b[31m \ud7ff'
+    flaky = report.tests[0]
+    variant = replace(flaky.variant, test=replace(flaky.variant.test, name=evil), step=evil, queue=evil, session=evil)
+    attempts = read(replace(report, tests=(replace(flaky, variant=variant, reason=evil),)))
+    assert {attempt.test.name for attempt in attempts} == {evil.replace("\x1b", "#x1B")}
+    assert len(attempts) == 2
