@@ -16,8 +16,7 @@ from flake_report.store.commit import Prepared, in_batches, prepare
 from flake_report.store.root import located
 
 from .classify.signatures import SignatureTable
-from .cycles import seldom_searched
-from .understand import Told, of_job, read, told
+from .understand import Told, of_job, read, seldom_searched, told
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib.resources import files
 from typing import TypeAlias
@@ -30,7 +32,8 @@ from flake_report.parse.samples import nodeid, samples_of
 from flake_report.parse.sessions import ReportFile
 from flake_report.parse.testid import as_logged, from_nodeid
 
-from .cycles import seldom_searched
+SELDOM = 1_000_000
+"""More objects than a commit's worth of attempts are, so that those are not gone over again and again."""
 
 
 def signature_table(*user_files: tuple[str, str]) -> SignatureTable:
@@ -63,6 +66,21 @@ def read(evidence: Evidence, table: SignatureTable) -> JobRecord:
     """All that one job left, understood: its attempts with their signatures, and the causes in its log."""
     with seldom_searched():
         return _read(evidence, table)
+
+
+@contextmanager
+def seldom_searched() -> Iterator[None]:
+    """Python seldom searches for objects that only hold each other.
+
+    Results stay until they are stored and hold no cycles, but searching them all, again and again, is a quarter of the
+    time that ingesting takes. Cycles of whatever else runs meanwhile are found later.
+    """
+    before = gc.get_threshold()
+    gc.set_threshold(max(SELDOM, before[0]) if before[0] else 0, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def _read(evidence: Evidence, table: SignatureTable) -> JobRecord:
