@@ -92,8 +92,7 @@ def test_another_history_makes_another_page_and_both_agree_with_their_numbers(
     assert page.locator(".facts dd").nth(1).inner_text() == str(data["health"]["builds"] - 1)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 390)])
 def test_axe_finds_nothing(
     scheme: str, width: int, exported: Any, visit: Callable[..., Any], axe: Callable[..., list[str]]
 ) -> None:
