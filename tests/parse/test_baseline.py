@@ -50,8 +50,18 @@ def test_what_holds_no_counts_is_refused(data: bytes) -> None:
         {"weeks": ["2026-W48"]},
         {"tests": [{"own_runs": [1, 2], "first_failures": [1, -2]}]},
         {"tests": [{"own_runs": [1, 2], "first_failures": "none"}]},
+        {"tests": [{"own_runs": [1, 2], "first_failures": [0, 3]}]},
+        {"weeks": ["b", "a"]},
     ],
-    ids=["weeks in the wrong order", "a week twice", "fewer weeks than counts", "a negative count", "no list"],
+    ids=[
+        "weeks in the wrong order",
+        "a week twice",
+        "fewer weeks than counts",
+        "a negative count",
+        "no list",
+        "more failures than runs",
+        "no weeks",
+    ],
 )
 def test_a_table_that_contradicts_itself_is_refused(fields: dict[str, object]) -> None:
     with pytest.raises(FlakeReportError, match="its week_counts are damaged; export the baseline again"):

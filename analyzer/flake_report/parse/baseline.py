@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from functools import partial
+from operator import le
 
 from flake_report.errors import FlakeReportError
 from flake_report.model.comparison import WeekTable
@@ -21,10 +23,9 @@ def read_week_table(data: bytes, name: str) -> WeekTable:
     table = Fields(found["week_counts"])
     weeks = tuple(table.texts("weeks"))
     tests = table.objects("tests")
-    counts = [[_counts(test, key, len(weeks)) for test in tests] for key in ("own_runs", "first_failures")]
-    if sorted(set(weeks), reverse=True) != list(weeks) or not all(one is not None for key in counts for one in key):
+    runs, failures = (tuple(tuple(test.wholes(key)) for test in tests) for key in ("own_runs", "first_failures"))
+    if not _in_order(weeks) or not all(map(partial(_fit, len(weeks)), runs, failures)):
         raise FlakeReportError(f"{name}: its week_counts are damaged; export the baseline again")
-    runs, failures = (tuple(one for one in key if one is not None) for key in counts)
     return WeekTable(
         weeks=weeks,
         variants=tuple(map(read_variant, tests)),
@@ -64,6 +65,11 @@ def read_variant(row: Fields) -> Variant:
     return Variant(test, row.text("step"), row.text("queue"), row.text("session"))
 
 
-def _counts(row: Fields, key: str, weeks: int) -> tuple[int, ...] | None:
-    found = row.wholes(key)
-    return tuple(found) if len(found) == weeks else None
+def _in_order(weeks: tuple[str, ...]) -> bool:
+    """Newest first, each once."""
+    return sorted(set(weeks), reverse=True) == list(weeks) and all(map(_ISO_WEEK.fullmatch, weeks))
+
+
+def _fit(weeks: int, runs: tuple[int, ...], failures: tuple[int, ...]) -> bool:
+    """Whether there is a count for each week, and no week with more failures than runs."""
+    return len(runs) == len(failures) == weeks and all(map(le, failures, runs))
