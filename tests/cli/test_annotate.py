@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import KNOWN_FAILURE
+from flake_report import demo
 from flake_report.cli import main
 
 FLAKE, ODD = "AssertionError: the transfer took longer than 1.0 s", "ValueError: no such block"
@@ -141,6 +142,19 @@ def test_results_that_are_not_there_fail_nothing(run: Callable) -> None:
     assert ran.status == 0
     assert ran.out.startswith("**No test results were found in this build**\n")
     assert ran.err == "flake-report: no-such-folder: there is no such file or folder; left out\n"
+
+
+@pytest.mark.usefixtures("home")
+def test_what_cannot_be_told_fails_nothing(run: Callable) -> None:
+    demo.write_history(Path("archive"))
+    for arguments, says in (
+        (["--store", "nowhere"], "nowhere"),
+        (["archive", "--fail-on", "new"], "archive: holds 72 builds; give the folder of one: no annotation is written"),
+    ):
+        ran = run("annotate", *arguments)
+        assert (ran.status, ran.out) == (0, "")
+        assert says in ran.err
+        assert ran.err.endswith(": no annotation is written\n")
 
 
 @pytest.mark.usefixtures("home")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -85,29 +87,49 @@ def command(
         raise click.UsageError(f"--context takes at most {LONGEST_CONTEXT} characters")
     posts = not dry_run and buildkite_agent.present(os.environ)
     shown = _uploaded(artifacts) if posts else list(artifacts)
-    where = HistoryArguments.from_click(arguments)
-    asked = arguments["store"] is not None
-    told: dict[str, object] = {}
-    if files:
-        found = _triage(files, where, baseline, signatures, asked=asked)
-        told = annotation.to_json(found)
-        body, style, line = (
-            annotation.annotation(found, shown),
-            annotation.style(found).value,
-            annotation.headline(found),
+    try:
+        where = HistoryArguments.from_click(arguments)
+        asked = arguments["store"] is not None
+        note = (
+            _of_build(_triage(files, where, baseline, signatures, asked=asked), shown)
+            if files
+            else _of_history(_report(where, baseline), shown)
         )
-    else:
-        report = _report(where, baseline)
-        found = None
-        body, style = digest.to_markdown(report, artifacts=shown, limit=annotation.LIMIT), digest.style(report).value
-        line = digest.headline(report)
-    posted = posts and _posted(body, name, style)
+    except FlakeReportError as error:
+        warn(f"{error}: no annotation is written")
+        return 0
+    posted = posts and _posted(note.body, name, note.style)
     if form == "json":
-        print_json({"context": name, "style": style, "posted": posted, "body": body, **told})
+        print_json({"context": name, "style": note.style, "posted": posted, "body": note.body, **note.values})
     else:
-        click.echo(harmless(f"{line} → annotation {name}" if posted else body.rstrip("\n")))
-    kinds = {failure.kind.value for failure in found.failures} if found else set()
-    return int(bool(kinds & set(fail_on)))
+        click.echo(harmless(f"{note.line} → annotation {name}" if posted else note.body.rstrip("\n")))
+    return int(bool(note.kinds & set(fail_on)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Note:
+    """What is to be said, as an annotation, in one line, and as values; `kinds` of failures are in it."""
+
+    body: str
+    style: annotation.Style
+    line: str
+    values: Mapping[str, object]
+    kinds: frozenset[str] = frozenset()
+
+
+def _of_build(found: Triage, artifacts: Sequence[str]) -> _Note:
+    return _Note(
+        annotation.annotation(found, artifacts),
+        annotation.style(found),
+        annotation.headline(found),
+        annotation.to_json(found),
+        frozenset(failure.kind for failure in found.failures),
+    )
+
+
+def _of_history(report: FlakeReport, artifacts: Sequence[str]) -> _Note:
+    body = digest.to_markdown(report, artifacts=artifacts, limit=annotation.LIMIT)
+    return _Note(body, digest.style(report), digest.headline(report), {})
 
 
 def _posted(body: str, context: str, style: str) -> bool:
