@@ -112,6 +112,15 @@ def test_the_recorders_summary_names_who_left_memory(
     assert (leak.line, leak.test, leak.size, leak.held) == (1, test, round(size), held)
 
 
+def test_a_line_of_nothing_but_colons_is_no_leak_and_costs_no_hours(outline: Read) -> None:
+    assert outline((b"::" * 30_000 + b" left 1.0 GiB; more\n") * 20).leaks == ()
+
+
+@pytest.mark.parametrize("line", ["b.py:: left 3.0 GiB", "::t left 3.0 GiB", "he said a::b left 3.0 GiB"])
+def test_only_a_node_id_left_memory(line: str, outline: Read) -> None:
+    assert outline(line.encode() + b"\n").leaks == ()
+
+
 @pytest.mark.parametrize("line", ["the job left 3.0 GiB in use", "b.py::t left 3.0 GiB more than it should, he said"])
 def test_other_sentences_of_what_was_left_are_none(line: str, outline: Read) -> None:
     assert outline(line.encode() + b"\n").leaks == ()

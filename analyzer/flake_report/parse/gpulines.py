@@ -51,7 +51,7 @@ _TORCH = re.compile(rf"Of the allocated memory {_SIZE} is allocated by PyTorch, 
 _CLEANER = re.compile(r"gpu memory used(?:/total)? \((?:GiB|GB)\): (?P<each>(?:\d+=[\d.]+(?:/[\d.]+)?; ?)+)")
 _EACH = re.compile(r"(\d+)=([\d.]+)(?:/([\d.]+))?;")
 _LAST_SECOND = 1e11  # a larger number is no time of this millennium
-_LEAK = re.compile(rf"(?P<test>\S+::.*\S) left {_SIZE}(?: in (?P<held>\S.*?))?(?:; (?:it was back|the next) .+)?")
+_LEAK = re.compile(rf"(?P<test>.*\S) left {_SIZE}(?: in (?P<held>\S.*?))?(?:; (?:it was back|the next) .+)?")
 """The recorder's sentence at the end of a session (`gpu_guard/recorder/summary.py`).
 
 What holds it is told as `X (10.8 GiB, 5,798,205,850 bfloat16)`, and was `5798205850 torch.bfloat16 in X` before.
@@ -219,6 +219,12 @@ _LOGGED_FACTS: _Facts = (
 def leak_of(text: str) -> tuple[str, int, str] | None:
     """Test, bytes and holder of a sentence of the recorder's summary; None for any other text."""
     found = _LEAK.fullmatch(text)
-    if found is None:
+    if found is None or not _is_node_id(found["test"]):
         return None
     return found["test"], round(float(found[2]) * _UNITS[found[3]]), found["held"] or ""
+
+
+def _is_node_id(text: str) -> bool:
+    """Whether `::` stands within the first word; a pattern would try each `::` of a long line, hours for a hostile one."""
+    at = text.find("::", 1)
+    return 0 < at < len(text) - 2 and not any(char.isspace() for char in text[:at])
