@@ -225,6 +225,6 @@ def leak_of(text: str) -> tuple[str, int, str] | None:
 
 
 def _is_node_id(text: str) -> bool:
-    """Whether `::` stands within the first word; a pattern would try each `::` of a long line, hours for a hostile one."""
+    """Whether `::` stands within the first word; a pattern would try each `::` of a hostile line, for hours."""
     at = text.find("::", 1)
     return 0 < at < len(text) - 2 and not any(char.isspace() for char in text[:at])
