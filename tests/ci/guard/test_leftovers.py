@@ -164,6 +164,29 @@ def test_a_session_that_others_led_gives_no_process_to_a_job(jobs):
         terminal.wait()
 
 
+def test_what_began_before_the_job_in_a_session_without_its_first_process_is_not_the_job_s(jobs):
+    """Within one tick of the clock, too: such a session is what a CI that was itself started by another one runs in."""
+    variables = " ".join(f"{name}={value}" for name, value in jobs.old.items())
+    front = jobs.orphan(f"env -i sleep 100 & {variables} bash -c 'exec -a front sleep 100' & wait", {})
+    session = process.session_of(front)
+
+    def of_session(name: str) -> list[int]:
+        pids = [pid for pid in process.every_pid() if process.session_of(pid) == session]
+        return [pid for pid in pids if process.name_of(pid) == name]
+
+    wait_for(lambda: of_session("front") and of_session("sleep"))
+    assert process.started(session) == 0
+    assert [one.name for one in owned() if one.job.id == jobs.old["BUILDKITE_JOB_ID"]] == ["front"]
+    assert clean(jobs, *of_session("sleep")) == []
+
+
+def test_a_session_that_began_outside_of_this_container_gives_no_process_to_a_job(jobs, monkeypatch):
+    jobs.orphan("env -i sleep 100 & exec -a front sleep 100", jobs.old)
+    monkeypatch.setattr(process, "session_of", lambda _: 0)
+    wait_for(lambda: [one for one in owned() if one.name == "front" and one.job.id == jobs.old["BUILDKITE_JOB_ID"]])
+    assert len([one for one in owned() if one.job.id == jobs.old["BUILDKITE_JOB_ID"]]) == 1
+
+
 STUBBORN = (
     "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('ready', flush=True); time.sleep(60)"
 )

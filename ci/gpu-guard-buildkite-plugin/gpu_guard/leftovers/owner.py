@@ -61,7 +61,8 @@ def _by_session(silent: list[int], known: list[Owned]) -> list[Owned]:
     """Processes that emptied their environment, by the session that they share with others of one job.
 
     The session must be that job's own: its first process carries the job or is gone, and nothing in it that is older
-    than the job counts. An agent in a terminal shares a session with whatever else was started there.
+    than the job counts. An agent in a terminal shares a session with whatever else was started there; session 0 began
+    outside of this container, and is as many as came from there.
     """
     sessions: dict[int, list[Owned]] = {}
     for one in known:
@@ -72,9 +73,10 @@ def _by_session(silent: list[int], known: list[Owned]) -> list[Owned]:
         others = sessions.get(session, [])
         if len({one.job.id for one in others}) != 1 or not process.is_mine(pid) or not process.is_alive(pid):
             continue
-        led = process.started(session) == 0 or any(one.pid == session for one in others)
+        led = session > 0 and (process.started(session) == 0 or any(one.pid == session for one in others))
         since = process.started(pid)
-        if led and since >= min(one.started for one in others):
+        # The clock ticks a hundred times a second, pids ascend: within a tick the lower one is the older.
+        if led and (since, pid) > min((one.started, one.pid) for one in others):
             found.append(Owned(pid, since, process.name_of(pid), others[0].job))
     return found
 
