@@ -26,7 +26,6 @@ from flake_report.model.results import Attempt, TestId
 from flake_report.parse import VERSION as PARSER_VERSION
 from flake_report.parse.joblog import Outline, blocks, clean
 from flake_report.parse.precedence import best_source
-from flake_report.parse.records import changed
 from flake_report.parse.reports import read_report
 from flake_report.parse.samples import nodeid, samples_of
 from flake_report.parse.sessions import ReportFile
@@ -162,7 +161,7 @@ def classified(
 def _classified(attempt: Attempt, own: Sequence[Cause], table: SignatureTable) -> ClassifiedAttempt:
     """An attempt that failed; `own` are the causes that the log has for its test."""
     if not attempt.fingerprint and (known := prints.fingerprint(attempt.message)):
-        attempt = changed(attempt, fingerprint=known.hash)
+        attempt = attempt._replace(fingerprint=known.hash)
     known_failure = signature_of(attempt.message, attempt.text, own, table)
     return ClassifiedAttempt(attempt, *known_failure) if known_failure else ClassifiedAttempt(attempt)
 

@@ -20,7 +20,7 @@ BUDGET = 0.005
 
 def named(one: Fleet, name: str) -> Fleet:
     (history,) = one.histories
-    variant = replace(history.variant, test=replace(history.variant.test, name=name))
+    variant = replace(history.variant, test=history.variant.test._replace(name=name))
     return replace(one, histories=(replace(history, variant=variant),))
 
 

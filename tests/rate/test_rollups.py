@@ -22,7 +22,7 @@ def joined(fleet) -> Callable[..., Fleet]:
         for name, file, step, builds in tests:
             one = fleet(*builds)
             (history,) = one.histories
-            variant = replace(history.variant, test=replace(history.variant.test, name=name), step=step)
+            variant = replace(history.variant, test=history.variant.test._replace(name=name), step=step)
             histories.append(replace(history, variant=variant, file=file))
             longest = max(longest, one, key=lambda each: len(each.builds))
             steps[step] = Pool(step, history.variant.queue, tuple(range(len(longest.builds))))

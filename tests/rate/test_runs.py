@@ -111,11 +111,11 @@ def test_in_a_chain_of_retries_the_first_one_says_who_asked(recorded) -> None:
 
 def test_shards_of_one_step_are_one_pool_and_each_runs_its_own_tests(recorded) -> None:
     (one,) = recorded("F", 0)
-    other_test = replace(one.attempts[0].attempt, test=TestId("v1.test_x", "test_z"))
+    other_test = one.attempts[0].attempt._replace(test=TestId("v1.test_x", "test_z"))
     other = replace(
         one,
         job=replace(one.job, id="shard-2", shard="2/2"),
-        attempts=(replace(one.attempts[0], attempt=other_test),),
+        attempts=(one.attempts[0]._replace(attempt=other_test),),
     )
     found = fleet([replace(one, job=replace(one.job, shard="1/2")), other])
     assert [history.variant.test.name for history in found.histories] == ["test_y", "test_z"]

@@ -214,7 +214,7 @@ def test_a_root_cause_of_the_environment_is_told_beside_tests_that_may_have_fail
 
 
 def test_failures_come_most_urgent_first() -> None:
-    other = replace(attempt(fingerprint="zz").attempt, test=TestId("v1.x", "u"))
+    other = attempt(fingerprint="zz").attempt._replace(test=TestId("v1.x", "u"))
     history = known(TestVerdict.FLAKY, FLAKE)
     found = triage([record(attempt(fingerprint="aa"), ClassifiedAttempt(other))], history)
     assert [failure.kind for failure in found.failures] == [FailureKind.NEW, FailureKind.FLAKE]

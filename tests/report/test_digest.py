@@ -61,7 +61,7 @@ def test_tests_that_never_failed_come_when_all_are_asked_for(report: FlakeReport
 def test_it_is_a_table_where_it_is_rendered_and_hostile_names_stay_in_their_cells(report: FlakeReport) -> None:
     evil = "a | b\n|---|\n</code><script>x</script> \u202e"
     flaky = report.tests[0]
-    variant = replace(flaky.variant, test=replace(flaky.variant.test, name=evil), step=evil)
+    variant = replace(flaky.variant, test=flaky.variant.test._replace(name=evil), step=evil)
     rendered = MarkdownIt("gfm-like", {"html": True, "linkify": False}).render(
         to_markdown(replace(report, tests=(replace(flaky, variant=variant, reason=evil),)))
     )

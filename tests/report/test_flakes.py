@@ -59,7 +59,7 @@ def test_a_history_of_any_size_fits_and_what_was_left_out_is_said(known: FlakeRe
 def test_hostile_names_come_back_as_they_were(known: FlakeReport) -> None:
     name = '</script>"\\\u202e\x1b[31m\n'
     flaky = known.tests[0]
-    hostile = replace(flaky, variant=replace(flaky.variant, test=replace(flaky.variant.test, name=name)))
+    hostile = replace(flaky, variant=replace(flaky.variant, test=flaky.variant.test._replace(name=name)))
     data = flakes_json(replace(known, tests=(hostile,), ways={hostile.variant: known.ways[flaky.variant]}))
     assert read_flakes(data, "x").tests[0].variant.test.name == name
 

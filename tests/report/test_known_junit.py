@@ -60,7 +60,7 @@ def test_a_history_without_flakes_is_an_empty_document(report: FlakeReport) -> N
 def test_hostile_names_and_reasons_are_text(report: FlakeReport) -> None:
     evil = ']]></testcase><testcase name="x"/><!-- & \u202e\x1b[31m \ud7ff'
     flaky = report.tests[0]
-    variant = replace(flaky.variant, test=replace(flaky.variant.test, name=evil), step=evil, queue=evil, session=evil)
+    variant = replace(flaky.variant, test=flaky.variant.test._replace(name=evil), step=evil, queue=evil, session=evil)
     attempts = read(replace(report, tests=(replace(flaky, variant=variant, reason=evil),)))
     assert {attempt.test.name for attempt in attempts} == {evil.replace("\x1b", "#x1B")}
     assert len(attempts) == 2

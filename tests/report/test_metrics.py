@@ -45,7 +45,7 @@ def test_health_and_verdicts_are_counted(report: FlakeReport) -> None:
 def test_hostile_names_are_labels_and_nothing_else(report: FlakeReport) -> None:
     name = 'a"} 1\n# EOF\nflake_report_jobs 99 \\\u202e\\n'
     flaky = report.tests[0]
-    hostile = replace(flaky, variant=replace(flaky.variant, test=replace(flaky.variant.test, name=name)))
+    hostile = replace(flaky, variant=replace(flaky.variant, test=flaky.variant.test._replace(name=name)))
     found = parsed(replace(report, tests=(hostile,)))
     assert found["flake_report_test_runs"][0].labels["test"] == f"v1.kv.test_x::{name}"
     assert [sample.value for sample in found["flake_report_jobs"]] == [160]

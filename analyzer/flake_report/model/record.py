@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 
 from .evidence import Build, Job, LogMode
 from .failure import Cause
@@ -21,8 +22,7 @@ class Versions:
     diagnosis: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ClassifiedAttempt:
+class ClassifiedAttempt(NamedTuple):
     """An attempt, and the signature that its failure matched; empty where none did or nothing failed."""
 
     attempt: Attempt

@@ -1,10 +1,15 @@
-"""What result files and logs say of tests: attempts, in order."""
+"""What result files and logs say of tests: attempts, in order.
+
+A test's identity and its attempts are named tuples: a report may hold hundreds of thousands of them, and a frozen
+dataclass takes several times as long to make and to look up.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class Outcome(StrEnum):
@@ -50,16 +55,13 @@ class ResultSource(StrEnum):
     LOG = "log"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class TestId:
+class TestId(NamedTuple):
     """What makes two results the same test.
 
     For pytest `classname` is the dotted module without a leading `tests`, then the class, as JUnit writes it;
     for others it is JUnit's classname. `name` carries the parameters. `apart` tells equal names apart where they
     are no reruns of one test: a hostname for browsers, an ordinal for cases without a name; mostly empty.
     """
-
-    __test__ = False  # pytest would take the name for a test class
 
     classname: str
     name: str
@@ -74,6 +76,9 @@ class TestId:
         return f"{self.label} ({self.apart})" if self.apart else self.label
 
 
+TestId.__test__ = False  # type: ignore[attr-defined]  # pytest would take the name for a test class; no field begins so
+
+
 @dataclass(frozen=True, slots=True)
 class ParseWarning:
     """Something in the input that was not understood, or was mended: `place` is a line, an offset, or empty."""
@@ -85,8 +90,7 @@ class ParseWarning:
         return f"{self.place}: {self.message}" if self.place else self.message
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(NamedTuple):
     """One attempt of one test.
 
     `number` counts from 0 within its session; `known` is False where the order or the number of earlier attempts

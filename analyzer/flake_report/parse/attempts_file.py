@@ -103,7 +103,7 @@ class Reader:
         if number is not None and number != expected:
             self.problems.damage("attempts of a test that do not follow each other: some are missing", place)
         attempt = Attempt(
-            test=replace(from_nodeid(nodeid), apart=apart),
+            test=from_nodeid(nodeid)._replace(apart=apart),
             outcome=outcome,
             number=expected,
             known=number == expected,

@@ -70,7 +70,7 @@ class JunitBuilder:
         self._part: tuple[str, dict[str, str]] | None = None
         self._sink: Excerpt | None = None
         self._part_text: Excerpt | None = None
-        self._taker = Taker(self.counts, self._hold_next, texts=texts)
+        self._taker = Taker(self.counts, texts=texts)
 
     @property
     def cases(self) -> int:
@@ -236,7 +236,7 @@ class JunitBuilder:
             return at
         inside, before = self._in[-1], self.cases
         self._taker.texts = self._texts or inside.suite.dialect is Dialect.PLAYWRIGHT
-        at = self._taker.take(buffer, at)
+        at = self._taker.take(buffer, at, self._hold_next)
         taken = self.cases - before
         inside.cases += taken
         inside.attempts += taken

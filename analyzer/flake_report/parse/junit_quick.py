@@ -60,12 +60,13 @@ def read_quick(data: bytes, add: Callable[[Entry, int], None], *, texts: bool) -
         return None
     at, rooted = prolog.end(), prolog[1] is not None
     found = Quick()
-    taker = Taker(found.counts, add, texts=texts)
+    taker = Taker(found.counts, texts=texts)
     while (start := _SUITE.match(buffer, at)) is not None:
         attributes = _read(start[1])
         if attributes is None or (found.suites and not rooted):
             return None
-        at = _suite(found, taker, root if rooted else attributes, attributes, start)
+        suite = _begun(found.suites + 1, attributes, root if rooted else attributes)
+        at = _suite(found, taker, add, suite, start)
         if at < 0:
             return None
     if rooted:
@@ -74,19 +75,23 @@ def read_quick(data: bytes, add: Callable[[Entry, int], None], *, texts: bool) -
     return found if at == len(buffer) and found.suites else None
 
 
-def _suite(found: Quick, taker: Taker, root: dict[str, str], attributes: dict[str, str], start: re.Match[str]) -> int:
+def _begun(number: int, attributes: dict[str, str], root: dict[str, str]) -> Suite:
+    get, dialect = attributes.get, dialect_of(root, attributes)
+    return Suite(number, get("name", ""), get("hostname", ""), get("timestamp", ""), count(get("tests", "")), dialect)
+
+
+def _suite(found: Quick, taker: Taker, add: Callable[[Entry, int], None], suite: Suite, start: re.Match[str]) -> int:
     """Takes a suite's cases; where the suite ends, or -1 where it is not in the form."""
-    get = attributes.get
-    dialect: Dialect | None = dialect_of(root, attributes)
-    if start[2] and dialect is not None:
-        dialect = _dialect_by(start[2], dialect)
-    if dialect is None or (dialect is Dialect.PLAYWRIGHT and not taker.texts):
+    if start[2]:
+        dialect = _dialect_by(start[2], suite.dialect)
+        if dialect is None:
+            return -1
+        suite = suite._replace(dialect=dialect)
+    if suite.dialect is Dialect.PLAYWRIGHT and not taker.texts:
         return -1
     found.suites += 1
-    declared = count(get("tests", ""))
-    suite = Suite(found.suites, get("name", ""), get("hostname", ""), get("timestamp", ""), declared, dialect)
-    taker.add(suite, len(suite.name))
-    at = taker.take(start.string, start.end())
+    add(suite, len(suite.name))
+    at = taker.take(start.string, start.end(), add)
     while (output := _OUTPUT.match(start.string, at)) is not None:
         if flaw_of_content(output[2] or ""):
             return -1
@@ -94,10 +99,10 @@ def _suite(found: Quick, taker: Taker, root: dict[str, str], attributes: dict[st
     end = _SUITE_END.match(start.string, at)
     cases = sum(found.counts.values()) - found.cases
     found.cases += cases
-    if end is None or (declared is not None and declared > cases):
+    if end is None or (suite.declared is not None and suite.declared > cases):
         return -1
     found.filled += cases > 0
-    found.uncertain = found.uncertain or cases != declared or dialect is not Dialect.PYTEST
+    found.uncertain = found.uncertain or cases != suite.declared or suite.dialect is not Dialect.PYTEST
     return end.end()
 
 

@@ -125,22 +125,19 @@ _FIRST = re.compile(r'\s*<testcase((?:\s+[\w-]+="[^"<]*"){1,50})\s*/?>')
 class Taker:
     """Takes simple cases from a text: counts them by outcome, and hands them on to be held."""
 
-    __slots__ = ("_patterns", "add", "counts", "texts")
+    __slots__ = ("_patterns", "counts", "texts")
 
-    def __init__(
-        self, counts: dict[str, int], add: Callable[[Suite | Case | Run | Simple, int], None], *, texts: bool
-    ) -> None:
+    def __init__(self, counts: dict[str, int], *, texts: bool) -> None:
         self.counts = counts
-        self.add = add
         self.texts = texts
         self._patterns = patterns(_USUAL)
 
-    def take(self, buffer: str, at: int) -> int:
-        """As many as follow each other from `at` on; where they end."""
+    def take(self, buffer: str, at: int, add: Callable[[Suite | Case | Run | Simple, int], None]) -> int:
+        """As many as follow each other from `at` on go to `add`; where they end."""
         looked = self._patterns or self._look(buffer, at)
         if looked is None:
             return at
-        counts, add, texts = self.counts, self.add, self.texts
+        counts, texts = self.counts, self.texts
         keys, runs, singles = looked
         width = len(keys)
         while True:

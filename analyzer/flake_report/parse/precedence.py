@@ -14,14 +14,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 from typing import TypeAlias
 
 from flake_report.model.joblog import JobLog
 from flake_report.model.results import Attempt, Outcome, ResultSource, TestId
 
-from .records import changed
+from .records import keyed
 from .reportnames import lasting_names
 from .sessions import Home, Homes, ReportFile
 
@@ -63,7 +63,7 @@ def best_source(files: Iterable[ReportFile], log: JobLog) -> list[Attempt]:
     for key, attempt in homes.attempts():
         by_key = groups[attempt.test]
         group = by_key[key] if key in by_key else by_key.setdefault(key, defaultdict(list))
-        group[attempt.source].append(attempt if attempt.session_key == key else changed(attempt, session_key=key))
+        group[attempt.source].append(attempt if attempt.session_key == key else attempt._replace(session_key=key))
     reports = _reports(told)
     tests = {report: {attempt.test for attempt in attempts} for report, attempts in reports.items()}
     if homes.by_worker or not _disjoint([groups.keys(), *tests.values()]):
@@ -101,7 +101,7 @@ def _by_test(attempts: Iterable[Attempt]) -> list[Attempt]:
 
 
 def _keyed(attempts: Iterable[Attempt], key: str) -> list[Attempt]:
-    return [one if one.session_key == key else changed(one, session_key=key) for one in attempts]
+    return [one if one.session_key == key else keyed(one, key) for one in attempts]
 
 
 def _compared(groups: dict[TestId, dict[str, Group]], reports: Reports, homes: Homes) -> list[Attempt]:
@@ -131,8 +131,8 @@ def _tellings(reports: Reports, homes: Homes) -> dict[TestId, list[_Telling]]:
         name, home = names[file_name, session], homes.of_report(file_name, session)
         for test, attempts in by_test.items():
             if not test.name and len(nameless[test]) > 1:
-                own = replace(test, apart=f"{name} {test.apart}".strip())
-                told[own].append(_Telling(file_name, name, [changed(one, test=own) for one in attempts], home))
+                own = test._replace(apart=f"{name} {test.apart}".strip())
+                told[own].append(_Telling(file_name, name, [one._replace(test=own) for one in attempts], home))
             else:
                 told[test].append(_Telling(file_name, name, attempts, home))
     return told
@@ -203,9 +203,9 @@ def _settle(groups: dict[str, Group], keys: Sequence[str], homeless: Sequence[_T
         if known:
             _attach(groups, "", one.attempts)
         elif alone:
-            _attach(groups, "", [changed(attempt, known=False) for attempt in one.attempts])
+            _attach(groups, "", [attempt._replace(known=False) for attempt in one.attempts])
         else:
-            apart = [changed(attempt, known=False, session=one.file) for attempt in one.attempts]
+            apart = [attempt._replace(known=False, session=one.file) for attempt in one.attempts]
             _attach(groups, one.name, apart)
 
 
@@ -241,8 +241,7 @@ def _filled(attempt: Attempt, other: Attempt | None) -> Attempt:
     if other is None:
         return attempt
     same = attempt.outcome.bad and other.outcome.bad
-    return changed(
-        attempt,
+    return attempt._replace(
         message=attempt.message or (other.message if same else ""),
         text=attempt.text or (other.text if same else ""),
         position=attempt.position if attempt.position is not None else other.position,

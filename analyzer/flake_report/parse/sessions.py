@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from flake_report.model.joblog import JobLog, Session
@@ -131,7 +131,7 @@ def _recorded(files: Sequence[ReportFile]) -> list[_Ran]:
 
 
 def _by_worker(recorded: Sequence[Attempt]) -> frozenset[TestId]:
-    return frozenset(replace(attempt.test, apart="") for attempt in recorded if attempt.test.apart)
+    return frozenset(attempt.test._replace(apart="") for attempt in recorded if attempt.test.apart)
 
 
 def _logged(log: JobLog) -> list[_Ran]:

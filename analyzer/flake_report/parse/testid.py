@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from flake_report.model.results import TestId
 
@@ -39,7 +38,7 @@ def from_junit(classname: str, name: str, *, pytest: bool = True, apart: str = "
 
 def as_logged(test: TestId) -> TestId:
     """The test as logs and most reports name it, which know of no worker and no host."""
-    return replace(test, apart="") if test.apart else test
+    return test._replace(apart="") if test.apart else test
 
 
 def file_of_nodeid(nodeid: str) -> str:
