@@ -20,7 +20,7 @@ from flake_report.parse.reports import read_report
 from flake_report.parse.textual import is_text
 
 from .ingestion import ingest
-from .reporting import show, site, told, why
+from .reporting import show, show_page, site, told, why_page
 from .understand import of_job, read, read_log, signature_table
 
 if TYPE_CHECKING:
@@ -58,12 +58,13 @@ __all__ = [
     "read",
     "recalled",
     "show",
+    "show_page",
     "signature_table",
     "site",
     "told",
     "triage",
     "upgrade_store",
-    "why",
+    "why_page",
 ]
 
 

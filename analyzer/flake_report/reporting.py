@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from flake_report.model.report import FlakeReport
+from flake_report.model.report import FlakeReport, Page
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -61,19 +61,54 @@ def told(
     return report, _stories(opened, query, fleet, report.tests, budget)
 
 
-def why(
-    store: str, query: Query, *, budget: float, ownership: Ownership | None = None, engine: str = "duckdb"
-) -> Stories:
-    """The evidence behind the verdict on each variant of the test that the query names, worst first; as in `show`."""
+def show_page(
+    store: str,
+    query: Query,
+    *,
+    budget: float,
+    queues: Mapping[str, QueueConfig],
+    ownership: Ownership,
+    engine: str,
+    form: str,
+    write: Callable[[FlakeReport], str],
+) -> Page:
+    """What `write` makes of the report that `show` answers, or made of it before; see `store.pages`.
+
+    `form` tells apart all texts that may be made of one report. Nothing is found where no job matches.
+    """
+    from flake_report.store.pages import page
+
+    def make(opened: Store) -> Page:
+        fleet = opened.fleet(query)
+        report = _report(opened, query, fleet, budget=budget, queues=queues, ownership=ownership)
+        return Page(write(report), found=report.health.jobs > 0)
+
+    return page(store, engine, repr(("show", query, budget, queues, ownership, form)), make)
+
+
+def why_page(
+    store: str,
+    query: Query,
+    *,
+    budget: float,
+    ownership: Ownership,
+    engine: str,
+    form: str,
+    write: Callable[[Stories], str],
+) -> Page:
+    """What `write` makes of the evidence behind the verdict on each variant of a test, worst first; as `show_page`."""
     from flake_report.rate.owners import owners
     from flake_report.rate.rates import flake_rates
-    from flake_report.store import Store
+    from flake_report.store.pages import page
 
-    opened = Store.open(store, engine)
-    fleet = opened.fleet(query)
-    named = owners(fleet.histories, ownership) if ownership else {}
-    rates = (replace(rate, owner=named.get(rate.variant.test, "")) for rate in flake_rates(fleet, budget))
-    return _stories(opened, query, fleet, rates, budget)
+    def make(opened: Store) -> Page:
+        fleet = opened.fleet(query)
+        named = owners(fleet.histories, ownership)
+        rates = (replace(rate, owner=named.get(rate.variant.test, "")) for rate in flake_rates(fleet, budget))
+        stories = _stories(opened, query, fleet, rates, budget)
+        return Page(write(stories), found=bool(stories.stories))
+
+    return page(store, engine, repr(("why", query, budget, ownership, form)), make)
 
 
 def site(

@@ -16,7 +16,7 @@ from flake_report.config import parse_config, share, span
 from flake_report.errors import FlakeReportError
 from flake_report.model.config import Config, OwnersConfig, QueueConfig
 from flake_report.model.query import Query
-from flake_report.model.report import FlakeReport
+from flake_report.model.report import FlakeReport, Page
 from flake_report.model.story import Stories
 
 from .terminal import warn
@@ -125,10 +125,26 @@ class HistoryArguments:
             self.store, self.query, budget=self.budget, queues=self.queues, ownership=owners, engine=self.engine
         )
 
-    def stories(self) -> Stories:
-        """The evidence on the tests of that part; CODEOWNERS as for `report`."""
+    def report_page(self, form: str, write: Callable[[FlakeReport], str]) -> Page:
+        """What `write` makes of the report, or made of it before; `form` names all else on which that depends."""
         owners = flow.ownership(self.owners.tests, _codeowners(self.owners.codeowners), warn)
-        return flow.why(self.store, self.query, budget=self.budget, ownership=owners, engine=self.engine)
+        return flow.show_page(
+            self.store,
+            self.query,
+            budget=self.budget,
+            queues=self.queues,
+            ownership=owners,
+            engine=self.engine,
+            form=form,
+            write=write,
+        )
+
+    def stories_page(self, form: str, write: Callable[[Stories], str]) -> Page:
+        """The same of the evidence on the tests of that part."""
+        owners = flow.ownership(self.owners.tests, _codeowners(self.owners.codeowners), warn)
+        return flow.why_page(
+            self.store, self.query, budget=self.budget, ownership=owners, engine=self.engine, form=form, write=write
+        )
 
 
 CODEOWNERS = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS", ".gitlab/CODEOWNERS")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
+from flake_report.model.report import FlakeReport
+from flake_report.model.story import Stories
 from flake_report.report import digest, history, story, table
 
-from .harmless import harmless
 from .options import HistoryArguments, engine_option, history_options
-from .terminal import print_json, show
+from .terminal import json_text, look, print_json_text, print_text, rendered, sheet
 
 
 @click.command(name="show", short_help="Tell which tests flake, and how often.")
@@ -39,22 +40,21 @@ def command(everything: bool, why: str | None, form: str, **arguments: object) -
     if why and arguments["test"]:
         raise click.UsageError("--why names the test already; leave --test out")
     where = HistoryArguments.from_click({**arguments, "test": why or arguments["test"]})
-    if why:
-        return _why(where, form, everything=everything)
-    report = where.report()
-    if form == "json":
-        print_json(history.to_json(report))
-    elif form == "markdown":
-        click.echo(harmless(digest.to_markdown(report, everything=everything)), nl=False)
-    else:
-        show(*table.to_text(report, everything=everything))
-    return 0 if report.health.jobs else 1
+    paper = sheet()
 
+    def report_text(report: FlakeReport) -> str:
+        if form == "json":
+            return json_text(history.to_json(report))
+        if form == "markdown":
+            return digest.to_markdown(report, everything=everything)
+        return rendered(paper, table.to_text(report, everything=everything))
 
-def _why(where: HistoryArguments, form: str, *, everything: bool) -> int:
-    stories = where.stories()
-    if form == "json":
-        print_json(story.to_json(stories))
-    else:
-        show(*story.to_text(stories, everything=everything))
-    return 0 if stories.stories else 1
+    def stories_text(stories: Stories) -> str:
+        if form == "json":
+            return json_text(story.to_json(stories))
+        return rendered(paper, story.to_text(stories, everything=everything))
+
+    whole_form = repr((form, everything, look(paper) if form == "text" else ""))
+    page = where.stories_page(whole_form, stories_text) if why else where.report_page(whole_form, report_text)
+    (print_json_text if form == "json" else print_text)(page.text)
+    return 0 if page.found else 1

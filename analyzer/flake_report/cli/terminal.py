@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 
 import click
 from rich.console import Console, RenderableType
@@ -16,19 +17,59 @@ PLAIN_WIDTH = 120
 
 def show(*parts: RenderableType) -> None:
     """Print for people; colour only where a terminal can show it, and no blanks at line ends where none can."""
-    terminal = console()
-    with terminal.capture() as captured:
-        _print(terminal, parts)
-    for line in captured.get().split("\n")[:-1]:
-        click.echo(harmless(line if terminal.is_terminal else line.rstrip()))
+    print_text(rendered(console(), parts))
+
+
+def print_text(text: str) -> None:
+    """Print lines that are finished, and yet may hold what strangers wrote."""
+    click.echo(harmless(text), nl=False)
 
 
 def print_json(value: object) -> None:
     """Print for programs; the text is also harmless to a person's terminal."""
-    click.echo(harmless_json(json.dumps(value, indent=1, ensure_ascii=False)))
+    print_json_text(json_text(value))
 
 
-def _print(terminal: Console, parts: tuple[RenderableType, ...]) -> None:
+def print_json_text(text: str) -> None:
+    """Print what `json_text` made."""
+    click.echo(harmless_json(text), nl=False)
+
+
+def json_text(value: object) -> str:
+    """The lines of a JSON value."""
+    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+
+
+def rendered(terminal: Console, parts: Iterable[RenderableType]) -> str:
+    """The lines that a console would print."""
+    with terminal.capture() as captured:
+        _print(terminal, parts)
+    lines = captured.get().split("\n")[:-1]
+    return "".join(f"{line if terminal.is_terminal else line.rstrip()}\n" for line in lines)
+
+
+def sheet() -> Console:
+    """Standard output as it is now: what is done to its window later changes nothing."""
+    terminal = console()
+    terminal.width = terminal.width  # asked anew each time, unless it is set
+    return terminal
+
+
+def look(terminal: Console) -> str:
+    """All of a console that decides how it renders: under one look a text is the same, byte by byte."""
+    return repr(
+        (
+            terminal.is_terminal,
+            terminal.width,
+            terminal.color_system,
+            terminal.no_color,
+            terminal.encoding,
+            terminal.legacy_windows,
+        )
+    )
+
+
+def _print(terminal: Console, parts: Iterable[RenderableType]) -> None:
     for part in parts:  # one by one: printed together, texts would lose how each wants to be wrapped
         text = Text(part) if isinstance(part, str) else part
         whole = isinstance(text, Text) and text.no_wrap  # rich wraps such a text all the same unless it is told here

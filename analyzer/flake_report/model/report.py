@@ -88,3 +88,11 @@ class FlakeReport:
     counts: WeekTable = field(default_factory=WeekTable)
     ways: Mapping[Variant, tuple[FailureWay, ...]] = field(default_factory=dict)
     carried: tuple[KnownTest, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A report, or what else was asked, as finished text; `found` is False where nothing in the history matches."""
+
+    text: str
+    found: bool

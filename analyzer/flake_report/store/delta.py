@@ -89,7 +89,8 @@ def _create_table(root: Root) -> None:
 
 def files(root: Root, table: DeltaTable) -> Files:
     """The files of the state that `table` is at."""
-    actions = pa.table(table.get_add_actions(flatten=True))
+    stream = pa.RecordBatchReader.from_stream(table.get_add_actions(flatten=True))
+    actions = stream.read_all()  # `pa.table` takes the same, and loads pandas to see that it is no frame
     found: Files = defaultdict(lambda: defaultdict(list))
     if actions.num_rows:
         names = ("partition.kind", "partition.week", "path", "num_records", "size_bytes")

@@ -7,7 +7,8 @@ same rollup, over compactions, new weeks and other windows; and no change can le
 another name. Places are counted from the week's first build, so that builds before it move nothing.
 
 Whole answers are kept too, under a digest of the question, the statements and the names of all files of the state that
-was asked: files never change, so the same question to the same state is not counted at all.
+was asked: files never change, so the same question to the same state is not counted at all. Finished texts lie here in
+the same way (see `pages`), so that it is not even rated again.
 
 Rollups lie in the store's folder `_rollups`, which Delta and every reader of it leave alone. They are a convenience:
 where they cannot be written, all is counted each time. A store in a bucket has none.
@@ -19,16 +20,19 @@ import hashlib
 import os
 import secrets
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from flake_report.model.upkeep import Vacuumed
 
-from .duck import Duck
+if TYPE_CHECKING:
+    from .duck import Duck
 
 FOLDER = "_rollups"
 
@@ -73,30 +77,41 @@ class Rollups:
     def keep(self, name: str, tables: Mapping[str, pa.Table]) -> None:
         """Write a rollup for the next time. Each of its files appears whole; a reader takes all of them or none."""
         with suppress(OSError):
-            self._folder.mkdir(exist_ok=True)
             for table, rows in tables.items():
-                unfinished = self._folder / f"{secrets.token_hex(8)}.unfinished"
-                pq.write_table(rows, unfinished, compression="zstd", compression_level=1)
-                unfinished.replace(self._path(name, table))
+                write = partial(pq.write_table, rows, compression="zstd", compression_level=1)
+                put(self._path(name, table), write)
 
     def keep_answer(self, name: str, tables: Mapping[str, pa.Table]) -> None:
         """Write a whole answer for the next time; those that were used least lately go."""
         self.keep(name, tables)
-        by_use: dict[str, float] = {}
-        for path in self._folder.glob(f"{ANSWER}*.parquet"):
-            with suppress(OSError):
-                by_use[path.name.partition(".")[0]] = path.stat().st_mtime
-        for old in sorted(by_use, key=lambda each: -by_use[each])[_ANSWERS:]:
-            for path in self._folder.glob(f"{old}.*"):
-                with suppress(OSError):  # another user's, or already gone
-                    path.unlink()
+        drop_unused(self._folder, ANSWER, _ANSWERS)
 
     def _path(self, name: str, table: str) -> Path:
         return self._folder / f"{name}.{table}.parquet"
 
 
+def put(path: Path, fill: Callable[[Path], object]) -> None:
+    """A file among the rollups, which appears whole, once `fill` has written it; trouble raises `OSError`."""
+    path.parent.mkdir(exist_ok=True)
+    unfinished = path.parent / f"{secrets.token_hex(8)}.unfinished"
+    fill(unfinished)
+    unfinished.replace(path)
+
+
+def drop_unused(folder: Path, prefix: str, most: int) -> None:
+    """Of the names that begin so, keep so many: those that were used least lately go, each with all its files."""
+    by_use: dict[str, float] = {}
+    for path in folder.glob(f"{prefix}*.*"):
+        with suppress(OSError):
+            by_use[path.name.partition(".")[0]] = path.stat().st_mtime
+    for old in sorted(by_use, key=lambda each: -by_use[each])[most:]:
+        for path in folder.glob(f"{old}.*"):
+            with suppress(OSError):  # another user's, or already gone
+                path.unlink()
+
+
 def sweep(root: Path, hours: int) -> Vacuumed:
-    """Take away the rollups of a store that nobody used for so long."""
+    """Take away the rollups and pages of a store that nobody used for so long."""
     taken: list[int] = []
     for path in (root / FOLDER).glob("*.*"):
         with suppress(OSError):
@@ -117,7 +132,12 @@ def digest(statements: Iterable[str], jobs: pa.Table) -> str:
 
 def answer_name(statements: Iterable[str], question: str, files: Iterable[str]) -> str:
     """The name of the answer that these statements give to a question about the state that these files make up."""
-    return ANSWER + _begun((*statements, question, *sorted(files))).hexdigest()[:40]
+    return named(ANSWER, (*statements, question, *sorted(files)))
+
+
+def named(prefix: str, texts: Iterable[str]) -> str:
+    """A name that begins so, and that no other texts, nor the same in another order, have."""
+    return prefix + _begun(texts).hexdigest()[:40]
 
 
 def _begun(texts: Iterable[str]) -> hashlib._Hash:
