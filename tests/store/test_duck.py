@@ -21,9 +21,9 @@ def filled(store, make):
 
 def test_memory_is_that_of_the_history_and_not_of_the_machine() -> None:
     engine = Duck()
-    engine.limit_memory(200_000_000)
+    engine.limit_memory(4_000_000)
     (limit,) = engine.answer("SELECT current_setting('memory_limit') AS set_to")["set_to"].to_pylist()
-    assert limit == "858.3 MiB", "300 MB, and 600 for two hundred million attempts"
+    assert limit == "696.1 MiB", "130 MB, and 600 for four million jobs"
 
 
 def test_what_needs_more_than_that_is_one_sentence_with_advice(filled, monkeypatch) -> None:

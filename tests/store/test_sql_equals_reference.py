@@ -6,7 +6,9 @@ import tempfile
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
+from unittest import mock
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -18,14 +20,15 @@ from flake_report.rate import incidents, jobplaces, runs
 from flake_report.store import Store
 from flake_report.store import incidents as stored_incidents
 from flake_report.store import machines as stored_machines
+from flake_report.store.duck import Duck
 
 SUNDAY_NIGHT = datetime(2026, 11, 8, 23, tzinfo=UTC)
 """An hour later a new week begins."""
 
 BLAMES = [("", ""), ("", ""), ("assertion", "test"), ("free-memory", "gpu-memory"), ("lost-agent", "agent")]
 MOSTLY_FAILED = [*Outcome, *[Outcome.FAILED] * 5, Outcome.PASSED]
-FEW_TESTS = [*["test_a"] * 4, "test_b[x-1]", "test_ü%_"]
-"""Few and failing, so that runs have several attempts and much to tell."""
+FEW_TESTS = [*["test_a"] * 5, "test_b[x-1]", "test_ü%_", ""]
+"""Few and failing, so that runs have several attempts and much to tell; a case without a name is no test."""
 
 
 def attempts(make):
@@ -98,15 +101,35 @@ QUERIES = st.builds(
 
 
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(data=st.data(), query=QUERIES)
-def test_every_history_counts_the_same_in_sql_and_in_the_reference(data, query, make) -> None:
+@given(data=st.data(), query=QUERIES, at_once=st.sampled_from([1, Duck.rows_at_once]))
+def test_every_history_counts_the_same_in_sql_and_in_the_reference(data, query, at_once, make) -> None:
+    """Also week by week, where later weeks meet tests that those before did not know."""
     commits = data.draw(histories(make))
     with tempfile.TemporaryDirectory() as folder:
         store = Store.create_or_open(str(Path(folder) / "store"))
         for commit in commits:
             store.ingest(commit)
-        counted = store.fleet(query)
+        with mock.patch.object(Duck, "rows_at_once", at_once):
+            counted = store.fleet(query)
     assert counted == runs.fleet([record for commit in commits for record in commit], query)
+
+
+@pytest.mark.parametrize("at_once", [1, Duck.rows_at_once])
+def test_tests_that_come_and_go_from_week_to_week_are_counted(at_once, store, make, monkeypatch) -> None:
+    monkeypatch.setattr(Duck, "rows_at_once", at_once)
+    weeks = [("test_a", "test_b", ""), ("test_c", "", "test_a", "test_c"), ("test_b",), ("test_d", "test_c")]
+    records = [
+        make.record(
+            make.build(at + 1, created_at=SUNDAY_NIGHT + timedelta(weeks=at)),
+            make.job(f"j{at}"),
+            *(make.attempt(name, (Outcome.FAILED, Outcome.PASSED)[at % 2], file=f"{name}.py") for name in names),
+        )
+        for at, names in enumerate(weeks)
+    ]
+    store.ingest(records)
+    counted = store.fleet(Query())
+    assert [history.variant.test.name for history in counted.histories] == ["test_a", "test_b", "test_c", "test_d"]
+    assert counted == runs.fleet(records, Query())
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -88,7 +88,7 @@ def test_a_superseded_row_that_is_seen(whole, monkeypatch) -> None:
     from flake_report.store import counting
 
     real = counting.statement
-    by_ingest = {"jobs": lambda text: text.replace("commit_version DESC", "commit_version ASC")}
+    by_ingest = {"newest_jobs": lambda text: text.replace("commit_version DESC", "commit_version ASC")}
     monkeypatch.setattr(counting, "statement", lambda name, **holes: by_ingest.get(name, str)(real(name, **holes)))
     found = broken(whole)
     assert sorted(found["no superseded row is seen"]) == ["attempts: job j1", "jobs: job j1"]

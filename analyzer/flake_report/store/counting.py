@@ -14,7 +14,7 @@ from flake_report.model.query import Glob, Query, contains, of_test
 
 from .delta import Files
 from .engine import Engine
-from .growing import ANSWERED, COUNTED, FIRST, GROWING, HEALTH, HISTORIES, KEPT, PASSING, READ
+from .growing import ANSWERED, CHOOSING, COUNTED, FIRST, GROWING, HEALTH, HISTORIES, KEPT, PASSING, READ, SELECTING
 from .histories import Counts, of_tests
 from .layout import TABLES
 from .parts import Part, Span, cut
@@ -64,9 +64,12 @@ class Counting:
             ),
         )
         self._show("stored_jobs", "jobs")
+        for table in CHOOSING:
+            self._engine.make(table, statement(table))
         step = like("j.step", contains(query.step) if query.step else None)
         queue = like("j.queue", contains(query.queue) if query.queue else None)
         self._engine.make("jobs", statement("jobs", step=step, queue=queue))
+        self._engine.drop(("newest_jobs",))
         self._selected = asked
 
     def counts(self, query: Query, since: Callable[[], datetime | None]) -> Counts:
@@ -99,7 +102,7 @@ class Counting:
         """
         query = query if asks_for_tests(name) else replace(query, test=None)
         first = FIRST.get(name, ())
-        statements, reads = ("builds", "jobs", *first, name), ("builds", "jobs", *kinds)
+        statements, reads = (*SELECTING, *first, name), ("builds", "jobs", *kinds)
         if found := self._remembered(query, statements, (name,), reads):
             return found[name]
         self.select(query, since())
@@ -153,7 +156,6 @@ class Counting:
         engine = self._engine
         for name in ("tests", "files", "streaks", "told"):
             engine.begin(name, GROWING[name])
-        engine.make("pool_names", "SELECT DISTINCT pool, step, queue FROM jobs")
         parts = list(self._parts())
         for part in parts:
             name = self._rollup(part, (*COUNTED, *(f"keep_{kept}" for kept in KEPT)))
@@ -172,6 +174,7 @@ class Counting:
             builds=engine.answer("SELECT * FROM builds ORDER BY place"),
             tests=engine.answer("SELECT * FROM tests ORDER BY test"),
             files=engine.answer("SELECT test, pool, max(file) AS file FROM files GROUP BY test, pool"),
+            pool_names=engine.answer("SELECT * FROM pool_names"),
             pools=engine.answer(statement("pools")),
             streaks=engine.answer(statement("plain")),
             told=engine.answer("SELECT * FROM told ORDER BY test, pool, place"),
@@ -191,13 +194,25 @@ class Counting:
         """Count a part's attempts."""
         engine = self._engine
         self._show("attempts", "attempts", part.weeks)
-        engine.add("tests", statement("tests", test=_asked("m", test)))
         engine.make("part_jobs", statement("part_jobs", weeks=_in(part.weeks)))
-        for name in ("paths", "tried", "runs", "pieces", "telling"):
+        engine.make("paths", statement("paths"))
+        all_known = engine.answer("SELECT count(*) AS numbers FROM tests")["numbers"][0].as_py() > 0 and not test
+        if not all_known:
+            self._number("met", test)
+        engine.make("tried", statement("tried", numbered="a.name <> ''" if all_known else "t.test IS NOT NULL"))
+        if all_known and engine.answer("SELECT test FROM tried WHERE test IS NULL LIMIT 1").num_rows:
+            self._number("unnumbered", test)
+            engine.add("tried", statement("numbered"))
+        for name in ("runs", "pieces", "telling"):
             engine.make(name, statement(name))
         for name in ("files", "streaks", "told"):
             engine.make(f"part_{name}", statement(name))
             engine.add(name, f"SELECT * FROM part_{name}")  # noqa: S608 - names are our own
+
+    def _number(self, met: str, test: str | None) -> None:
+        """Give numbers to the tests that the statement `met` names and that have none."""
+        self._engine.make("met", statement(met))
+        self._engine.add("tests", statement("tests", test=_asked("m", test)))
 
     def _join(self, part: Part, test: str | None) -> None:
         """Take over what was counted of a part before, with the numbers that tests, pools and builds have here."""

@@ -69,9 +69,9 @@ class Duck:
             self._connection.register_filesystem(self._objects)
         self._objects.know(files)
 
-    def limit_memory(self, attempts: int) -> None:
-        """Hold no more in memory than a history of so many attempts needs; what is beyond goes to temporary files."""
-        self._connection.execute(f"SET memory_limit = '{_LEAST + attempts * _EACH // 1_000_000}MB'")
+    def limit_memory(self, jobs: int) -> None:
+        """Hold no more in memory than a history of so many jobs needs; what is beyond goes to temporary files."""
+        self._connection.execute(f"SET memory_limit = '{_LEAST + jobs * _EACH // 1_000_000}MB'")
 
     def load(self, name: str, table: pa.Table) -> None:
         """A view of an Arrow table."""
@@ -101,8 +101,11 @@ class Duck:
         return self._connection.sql(query)
 
 
-_LEAST, _EACH = 300, 3
-"""Megabytes for any store, and bytes for each of its attempts: most of them are for the jobs, held as a table."""
+_LEAST, _EACH = 130, 150
+"""Megabytes for any store, and bytes for each of its jobs, which are held as a table; attempts pass part by part.
+
+Some 290 MB more lie beside these: the program with DuckDB, 200, and the buffers of Parquet.
+"""
 
 _TYPES = {
     pa.string(): "TEXT",

@@ -8,21 +8,20 @@ import pyarrow as pa
 
 from .histories import Counts
 
-_TEXT, _INT, _FLAG = pa.string(), pa.int64(), pa.bool_()
+_TEXT, _INT, _NUMBER, _FLAG = pa.string(), pa.int64(), pa.int32(), pa.bool_()
 GROWING = {
     "results": pa.schema({"ingest": _INT, "attempts": _INT, "unknown": _INT}),
-    "tests": pa.schema({"test": _INT, **dict.fromkeys(("classname", "name", "apart", "session_key"), _TEXT)}),
-    "files": pa.schema({"test": _INT, "pool": _INT, "file": _TEXT}),
+    "tests": pa.schema({"test": _NUMBER, **dict.fromkeys(("classname", "name", "apart", "session_key"), _TEXT)}),
+    "files": pa.schema({"test": _NUMBER, "pool": _NUMBER, "file": _TEXT}),
     "streaks": pa.schema(
         {
-            **dict.fromkeys(("test", "pool"), _INT),
-            **dict.fromkeys(("week_number", "state"), pa.int32()),
-            **dict.fromkeys(("first_place", "last_place", "runs"), _INT),
+            **dict.fromkeys(("test", "pool", "week_number", "state", "first_place", "last_place"), _NUMBER),
+            "runs": _INT,
         }
     ),
     "told": pa.schema(
         {
-            **dict.fromkeys(("test", "pool", "place"), _INT),
+            **dict.fromkeys(("test", "pool", "place"), _NUMBER),
             "verdict": _TEXT,
             **dict.fromkeys(("first_failed", "retried", "recovered", "victim"), _FLAG),
             **dict.fromkeys(("fingerprint", "signature", "agent", "job", "retry_type"), _TEXT),
@@ -32,17 +31,24 @@ GROWING = {
 """Tables that grow week by week; what a row means is said in the statement of the same name."""
 
 
-COUNTED = ("tests", "part_jobs", "paths", "tried", "runs", "pieces", "telling", "files", "streaks", "told")
+COUNTED = (
+    *("part_jobs", "paths", "met", "unnumbered", "tests", "tried", "numbered"),
+    *("runs", "pieces", "telling", "files", "streaks", "told"),
+)
 """The statements that a rollup of histories comes from."""
 
-HISTORIES = ("builds", "jobs", *COUNTED, "plain", "pools")
+CHOOSING = ("newest_jobs", "pool_names")
+SELECTING = ("builds", *CHOOSING, "jobs")
+"""The statements that select, and of them those that `jobs` reads."""
+
+HISTORIES = (*SELECTING, *COUNTED, "plain", "pools")
 ANSWERED = tuple(each.name for each in fields(Counts))
-HEALTH = ("builds", "jobs", "results", "health")
+HEALTH = (*SELECTING, "results", "health")
 """The statements behind each answer."""
 
 PASSING = (
-    *("part_jobs", "paths", "tried", "runs", "pieces", "telling", "part_files", "part_streaks", "part_told"),
-    *("tests", "pool_names", "files", "streaks", "told"),
+    *("part_jobs", "paths", "met", "tried", "runs", "pieces", "telling", "part_files", "part_streaks", "part_told"),
+    *("tests", "files", "streaks", "told"),
 )
 """The tables that nobody asks for when the histories are counted."""
 

@@ -25,13 +25,14 @@ _SKIPPED, _PASSED = 0, 1  # the states of runs.sql that streaks are made of
 class Counts:
     """What the statements counted. Streaks and told runs come by test and pool, and then in order of builds.
 
-    `builds` come in order of places; `tests` and `pools` say what the numbers mean; the other columns are those of the
-    statements.
+    `builds` come in order of places; `tests` and `pool_names` say what the numbers mean; the other columns are those of
+    the statements.
     """
 
     builds: pa.Table
     tests: pa.Table
     files: pa.Table
+    pool_names: pa.Table
     pools: pa.Table
     streaks: pa.Table
     told: pa.Table
@@ -58,7 +59,7 @@ def fold(counts: Counts) -> Fleet:
     """
     with _without_collection():
         builds = tuple(starmap(Build, _rows(counts.builds, _BUILD)))
-        pools = _pools(counts.pools)
+        pools = _pools(counts)
         return Fleet(builds, tuple(pools.values()), tuple(_histories(counts, builds, pools)))
 
 
@@ -86,16 +87,16 @@ def _rows(table: pa.Table, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
     return zip(*(table[name].to_pylist() for name in columns), strict=True)
 
 
-def _pools(rows: pa.Table) -> dict[int, Pool]:
-    """By number, in order of names; the rows of one come together."""
-    numbers = rows["pool"].to_numpy()
+def _pools(counts: Counts) -> dict[int, Pool]:
+    """By number, in order of names, as numbers are; the rows of one come together."""
+    named = {number: (step, queue) for number, step, queue in _rows(counts.pool_names, ("pool", "step", "queue"))}
+    numbers = counts.pools["pool"].to_numpy()
     begins = np.flatnonzero(np.diff(numbers, prepend=-1))
-    places = rows["place"].to_pylist()
-    named = _rows(rows.take(begins), ("pool", "step", "queue"))
+    places = counts.pools["place"].to_pylist()
     ends = [*begins.tolist(), len(places)][1:]
     return {
-        number: Pool(step, queue, tuple(places[begin:end]))
-        for (number, step, queue), begin, end in zip(named, begins.tolist(), ends, strict=True)
+        number: Pool(*named[number], tuple(places[begin:end]))
+        for number, begin, end in zip(numbers[begins].tolist(), begins.tolist(), ends, strict=True)
     }
 
 

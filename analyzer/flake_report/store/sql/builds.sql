@@ -14,5 +14,5 @@ WITH aged AS (
   FROM asked
 )
 SELECT org, pipeline, build, number, "commit", branch, source, created_at, state, week,
-  row_number() OVER (ORDER BY reached_at, org, pipeline, number NULLS LAST, created_at, build) - 1 AS place
+  CAST(row_number() OVER (ORDER BY reached_at, org, pipeline, number NULLS LAST, created_at, build) - 1 AS INT) AS place
 FROM reached

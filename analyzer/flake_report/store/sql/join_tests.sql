@@ -1,5 +1,5 @@
 -- One row a test and session of a kept part that is asked for and has no number yet, with the next free number.
-SELECT row_number() OVER (ORDER BY m.classname, m.name, m.apart, m.session_key) + k.numbers AS test,
+SELECT CAST(row_number() OVER (ORDER BY m.classname, m.name, m.apart, m.session_key) + k.numbers AS INT) AS test,
   m.classname, m.name, m.apart, m.session_key
 FROM kept_tests m
 CROSS JOIN (SELECT count(*) AS numbers FROM tests) k

@@ -1,4 +1,4 @@
 -- One row a pool and build in which a job of it counts, in order.
-SELECT DISTINCT pool, step, queue, place
+SELECT DISTINCT pool, place
 FROM jobs
-ORDER BY step, queue, place
+ORDER BY pool, place

@@ -1,9 +1,6 @@
--- One row a test and session of these weeks that is asked for and has no number yet, with the next free number.
+-- One row a test and session that was met, is asked for and has no number yet, with the next free number.
 -- Cases without a name are left out: nothing says that those of two builds are one test.
-WITH met AS (
-  SELECT DISTINCT classname, name, apart, session_key FROM attempts
-)
-SELECT row_number() OVER (ORDER BY m.classname, m.name, m.apart, m.session_key) + k.numbers AS test,
+SELECT CAST(row_number() OVER (ORDER BY m.classname, m.name, m.apart, m.session_key) + k.numbers AS INT) AS test,
   m.classname, m.name, m.apart, m.session_key
 FROM met m
 CROSS JOIN (SELECT count(*) AS numbers FROM tests) k
