@@ -28,6 +28,18 @@ def test_a_line_has_the_rate_its_interval_the_runs_and_what_they_are_worth() -> 
     assert len(lines) == 4
 
 
+def test_millions_of_runs_stay_apart_below_their_headings() -> None:
+    own = Interval(4_793_810, 8_107, 0.0017, 0.0016, 0.0018)
+    many = RollUp(Level.QUEUE, "gpu_4", 12, own, jobs=80, failing_jobs=9, design_effect=1.0, effective=4_793_697.0)
+    _, heading, line, short, _ = printed(many, rollup("unit", 8))
+    assert line.split()[3:] == ["8,107/4,793,810", "4,793,697", "queue", "gpu_4"]
+    for title in ("runs", "worth"):
+        end = heading.index(title) + len(title)
+        assert line[end - 1].isdigit()
+        assert short[end - 1].isdigit()
+        assert line[end] == short[end] == " "
+
+
 def test_an_interval_that_rests_on_few_jobs_is_marked_and_the_mark_explained() -> None:
     lines = printed(rollup("unit", 8, failing=FEW - 1))
     assert "1.0–5.0!" in lines[2]

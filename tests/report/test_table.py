@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from rich.console import Console
 
 from flake_report.model.evidence import Build
+from flake_report.model.rate import Interval
 from flake_report.model.report import FlakeReport
 from flake_report.model.verdict import TestVerdict
 from flake_report.report.table import SHOWN, to_text
@@ -26,6 +27,21 @@ def test_each_rate_stands_with_its_runs_and_interval(report: FlakeReport) -> Non
     numbers = lines[next(place for place, line in enumerate(lines) if "test_flaky[a]" in line) + 3]
     own, recovery, environment = ["5.0", "%", "1.7–11.5", "4/80"], ["2/3"], ["0.0", "%", "0.0–3.1", "0/80"]
     assert numbers.split() == [*own, "98", "%", *recovery, *environment]
+
+
+def test_numbers_of_a_long_history_stay_apart_below_their_headings(report: FlakeReport) -> None:
+    long = Interval(12_345, 1_234, 0.1, 0.094, 0.105)
+    tests = (replace(report.tests[0], own=long, environment=long), *report.tests[1:])
+    lines = printed(replace(report, tests=tests)).splitlines()
+    heading, numbers = next(place for place, line in enumerate(lines) if "on retry" in line), printed_numbers(lines)
+    assert "9.4–10.5  1,234/12,345" in numbers[0]
+    assert len({len(line.rstrip()) for line in (lines[heading], *numbers)}) == 1
+    assert all(line[lines[heading].index("runs") + 3].isdigit() for line in numbers)
+
+
+def printed_numbers(lines: list[str]) -> list[str]:
+    """The last line of each test."""
+    return [line for line in lines if line.count("–") >= 2 and line.count("/") >= 2]
 
 
 def test_a_verdict_stands_with_its_reason_under_the_place_where_the_test_runs(report: FlakeReport) -> None:

@@ -51,19 +51,30 @@ def to_text(rollups: Sequence[RollUp], *, everything: bool) -> Iterator[Renderab
     if not shown:
         return
     yield Text("   first attempt failed, runs of one job taken together", style="dim", no_wrap=True)
-    yield Text("   rate       95 %            runs  worth", style="dim", no_wrap=True)
+    runs = max(15, *(len(_runs(rollup)) + 2 for rollup in shown))
+    worth = max(7, *(len(_worth(rollup)) + 2 for rollup in shown))
+    yield Text(f"    rate       95 % {'runs':>{runs}}{'worth':>{worth}}", style="dim", no_wrap=True)
     for rollup in shown:
-        yield _line(rollup)
+        yield _line(rollup, runs, worth)
     if any(rollup.failing_jobs < FEW for rollup in shown):
         yield Text(f"! failures in fewer than {FEW} jobs: the interval is too narrow", style="dim")
     yield Text()
 
 
-def _line(rollup: RollUp) -> Text:
+def _runs(rollup: RollUp) -> str:
+    return f"{rollup.own.hits:,}/{rollup.own.n:,}"
+
+
+def _worth(rollup: RollUp) -> str:
+    return f"{rollup.effective:,.0f}"
+
+
+def _line(rollup: RollUp, runs: int, worth: int) -> Text:
+    """The last two are the widths of their columns."""
     own = rollup.own
     line = Text(overflow="fold")
     line.append(f"{f'{own.rate * 100:.1f} %':>8}", style="bold")
     line.append(f"{f'{own.low * 100:.1f}–{own.high * 100:.1f}':>11}", style="dim")
     line.append("!" if rollup.failing_jobs < FEW else " ", style="dim")
-    line.append(f"{f'{own.hits:,}/{own.n:,}':>15}{f'{rollup.effective:,.0f}':>7}   ")
+    line.append(f"{_runs(rollup):>{runs}}{_worth(rollup):>{worth}}   ")
     return line.append(f"{rollup.level.value} {one_line(rollup.name)}")

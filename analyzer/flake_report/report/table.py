@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from rich.console import RenderableType
 from rich.padding import Padding
@@ -18,11 +19,6 @@ from .words import one_line, plural
 
 SHOWN = 20
 """Tests that are shown unasked."""
-
-HEADINGS = (
-    "   first attempt failed      over    passed    environment failed",
-    "   rate       95 %    runs  budget  on retry    rate       95 %    runs",
-)
 
 INDENT = (0, 0, 0, 2)
 
@@ -48,10 +44,11 @@ def to_text(report: FlakeReport, *, everything: bool = False) -> Iterator[Render
     failing = [test for test in report.tests if test.troubled]
     shown = list(report.tests) if everything else failing[:SHOWN]
     if shown:
-        yield from (Text(line, style="dim", no_wrap=True) for line in HEADINGS)
+        widths = _Widths.of(shown)
+        yield from (Text(line, style="dim", no_wrap=True) for line in widths.headings())
         twins = Counter(_place(test.variant) for test in report.tests)
         for test in shown:
-            yield from _told(test, with_session=twins[_place(test.variant)] > 1)
+            yield from _told(test, widths, with_session=twins[_place(test.variant)] > 1)
         yield Text()
     if not everything and len(failing) > SHOWN:
         yield Text(f"… {len(failing) - SHOWN:,} more that failed; --all shows every test", style="dim")
@@ -98,7 +95,26 @@ def health_line(health: Health) -> str:
     return " · ".join(parts)
 
 
-def _told(test: FlakeRate, *, with_session: bool) -> Iterator[RenderableType]:
+class _Widths(NamedTuple):
+    """Characters of the columns whose numbers grow with the history: the runs of both rates."""
+
+    own: int
+    environment: int
+
+    @classmethod
+    def of(cls, shown: Sequence[FlakeRate]) -> _Widths:
+        return cls(
+            max(8, *(len(_runs(test.own)) + 2 for test in shown)),
+            max(8, *(len(_runs(test.environment)) + 2 for test in shown)),
+        )
+
+    def headings(self) -> Iterator[str]:
+        rate = "    rate       95 %"
+        yield f"{'   first attempt failed':<{len(rate) + self.own}}    over    passed    environment failed"
+        yield f"{rate}{'runs':>{self.own}}  budget  on retry{rate}{'runs':>{self.environment}}"
+
+
+def _told(test: FlakeRate, widths: _Widths, *, with_session: bool) -> Iterator[RenderableType]:
     """One test: its name, where it runs, why its verdict is what it is, and the numbers."""
     variant = test.variant
     session = variant.session if with_session else ""
@@ -106,7 +122,7 @@ def _told(test: FlakeRate, *, with_session: bool) -> Iterator[RenderableType]:
     yield Text(one_line(str(variant.test)), style="bold", overflow="fold")
     yield Padding(Text(one_line(where), style="dim", overflow="fold"), INDENT)
     yield Padding(verdict_text(test), INDENT)
-    yield _numbers(test)
+    yield _numbers(test, widths)
 
 
 def verdict_text(test: FlakeRate) -> Text:
@@ -119,22 +135,26 @@ def verdict_text(test: FlakeRate) -> Text:
     return Text.assemble(line, f": {one_line(test.reason)}{bouts}", overflow="fold")
 
 
-def _numbers(test: FlakeRate) -> Text:
+def _numbers(test: FlakeRate, widths: _Widths) -> Text:
     line = Text(no_wrap=True)
-    _rate(line, test.own)
+    _rate(line, test.own, widths.own)
     over = f"{test.over_budget * 100:.0f} %" if test.own.n else "–"
     line.append(f"{over:>8}", style="dim")
     recovered = f"{test.recovery.hits}/{test.recovery.n}" if test.recovery.n else "–"
     line.append(f"{recovered:>10}", style="dim")
-    _rate(line, test.environment)
+    _rate(line, test.environment, widths.environment)
     return line
 
 
-def _rate(line: Text, rate: Interval) -> None:
+def _rate(line: Text, rate: Interval, runs: int) -> None:
     share = f"{rate.rate * 100:.1f} %" if rate.n else "unknown"
     line.append(f"{share:>8}", style="bold" if rate.hits else "dim")
     line.append(f"{_band(rate):>11}", style="dim")
-    line.append(f"{f'{rate.hits}/{rate.n}':>8}")
+    line.append(f"{_runs(rate):>{runs}}")
+
+
+def _runs(rate: Interval) -> str:
+    return f"{rate.hits:,}/{rate.n:,}"
 
 
 def _band(rate: Interval) -> str:
