@@ -212,7 +212,7 @@ class Store:
         found = self._files()
         rollups = None
         if isinstance(engine, Duck):
-            engine.limit_memory(sum(file.rows for week in found.get("attempts", {}).values() for file in week))
+            engine.limit_memory(sum(file.rows for week in found.get("jobs", {}).values() for file in week))
             rollups = Rollups(self._root.path, engine) if isinstance(self._root, Folder) else None
         return Counting(found, engine, rollups), engine
 
