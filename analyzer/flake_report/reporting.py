@@ -97,11 +97,12 @@ def why_page(
     write: Callable[[Stories], str],
 ) -> Page:
     """What `write` makes of the evidence behind the verdict on each variant of a test, worst first; as `show_page`."""
-    from flake_report.rate.owners import owners
-    from flake_report.rate.rates import flake_rates
     from flake_report.store.pages import page
 
     def make(opened: Store) -> Page:
+        from flake_report.rate.owners import owners
+        from flake_report.rate.rates import flake_rates
+
         fleet = opened.fleet(query)
         named = owners(fleet.histories, ownership)
         rates = (replace(rate, owner=named.get(rate.variant.test, "")) for rate in flake_rates(fleet, budget))

@@ -160,6 +160,16 @@ def test_where_no_page_can_be_written_it_is_made_each_time(hindrance, ask, made,
     assert len(made) == 2
 
 
+def test_a_page_that_cannot_take_its_place_leaves_nothing_behind(ask, made, folder) -> None:
+    ask()
+    (page,) = folder.iterdir()
+    page.unlink()
+    page.mkdir()
+    assert [ask(), ask()] == ["how many: 1\n"] * 2
+    assert list(folder.iterdir()) == [page]
+    assert len(made) == 3
+
+
 def test_a_page_that_is_too_large_is_not_kept(ask, made, folder, monkeypatch) -> None:
     monkeypatch.setattr(pages, "LARGEST", 5_000)
     noise = random.Random(1)

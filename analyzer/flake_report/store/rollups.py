@@ -94,8 +94,11 @@ def put(path: Path, fill: Callable[[Path], object]) -> None:
     """A file among the rollups, which appears whole, once `fill` has written it; trouble raises `OSError`."""
     path.parent.mkdir(exist_ok=True)
     unfinished = path.parent / f"{secrets.token_hex(8)}.unfinished"
-    fill(unfinished)
-    unfinished.replace(path)
+    try:
+        fill(unfinished)
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)  # a full disk is not filled by what failed
 
 
 def drop_unused(folder: Path, prefix: str, most: int) -> None:
