@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 from rich.text import Text
 
@@ -30,13 +34,30 @@ def test_where_no_terminal_is_lines_end_without_blanks() -> None:
     assert PLAIN_WIDTH - 5 <= max(map(len, lines)) <= PLAIN_WIDTH
 
 
-def test_a_window_that_changes_later_does_not_change_a_sheet(terminal) -> None:
-    paper = sheet()
-    before = look(paper), rendered(paper, [LONG])
-    terminal.setenv("COLUMNS", "90")
-    assert (look(paper), rendered(paper, [LONG])) == before
-    assert look(sheet()) != before[0]
-    assert max(map(len, before[1].splitlines())) <= 50
+WINDOW = """
+import fcntl, struct, termios
+from flake_report.cli.terminal import look, sheet
+
+def resize(columns):
+    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 30, columns, 0, 0))
+
+resize(70)
+paper = sheet()
+before = look(paper)
+resize(90)
+assert (paper.is_terminal, paper.width, look(paper)) == (True, 70, before)
+assert sheet().width == 90
+"""
+
+
+def test_a_window_that_changes_later_does_not_change_a_sheet() -> None:
+    ours, theirs = os.openpty()
+    try:
+        ran = subprocess.run([sys.executable, "-c", WINDOW], stdin=theirs, stdout=theirs, stderr=theirs, check=False)
+        assert ran.returncode == 0
+    finally:
+        os.close(theirs)
+        os.close(ours)
 
 
 @pytest.mark.parametrize(
