@@ -52,8 +52,11 @@ assert sheet().width == 90
 
 def test_a_window_that_changes_later_does_not_change_a_sheet() -> None:
     ours, theirs = os.openpty()
+    environment = dict(os.environ)  # without the COLUMNS that readline leaves behind Python's back
     try:
-        ran = subprocess.run([sys.executable, "-c", WINDOW], stdin=theirs, stdout=theirs, stderr=theirs, check=False)
+        ran = subprocess.run(
+            [sys.executable, "-c", WINDOW], stdin=theirs, stdout=theirs, stderr=theirs, env=environment, check=False
+        )
         assert ran.returncode == 0
     finally:
         os.close(theirs)
