@@ -22,7 +22,7 @@ from flake_report.model.evidence import Blob, Evidence
 from flake_report.model.failure import Cause
 from flake_report.model.joblog import JobLog
 from flake_report.model.record import ClassifiedAttempt, JobRecord, Versions
-from flake_report.model.results import Attempt, TestId
+from flake_report.model.results import Attempt, Outcome, TestId
 from flake_report.parse import VERSION as PARSER_VERSION
 from flake_report.parse.joblog import Outline, blocks, clean
 from flake_report.parse.precedence import best_source
@@ -106,7 +106,7 @@ def _read(evidence: Evidence, table: SignatureTable) -> JobRecord:
     return JobRecord(
         build=evidence.build,
         job=evidence.job,
-        attempts=tuple(classified(kept, found, table)),
+        attempts=classified(kept, found, table),
         causes=found,
         memory=(*log.memory, *samples_of(kept)),
         engines=log.engines,
@@ -145,17 +145,17 @@ def diagnose(found: tuple[Cause, ...], log: JobLog, attempts: Sequence[Attempt])
 
 def classified(
     attempts: Sequence[Attempt], found: tuple[Cause, ...], table: SignatureTable
-) -> Iterator[ClassifiedAttempt]:
+) -> tuple[ClassifiedAttempt, ...]:
     """Each attempt with why it failed, and with the fingerprint of its message."""
     of_test: dict[TestId, list[Cause]] = defaultdict(list)
     for cause in found:
         if cause.test:
             of_test[from_nodeid(cause.test)].append(cause)
-    for attempt in attempts:
-        if attempt.outcome.bad:
-            yield _classified(attempt, of_test.get(as_logged(attempt.test), ()), table)
-        else:
-            yield ClassifiedAttempt(attempt)
+    known = list(map(ClassifiedAttempt, attempts))
+    for at, attempt in enumerate(attempts):
+        if attempt.outcome is not Outcome.PASSED and attempt.outcome.bad:
+            known[at] = _classified(attempt, of_test.get(as_logged(attempt.test), ()), table)
+    return tuple(known)
 
 
 def _classified(attempt: Attempt, own: Sequence[Cause], table: SignatureTable) -> ClassifiedAttempt:

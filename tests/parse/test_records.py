@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from flake_report.model.results import Attempt, DeviceMemory, Holder, Outcome, Phase, ResultSource, TestId
-from flake_report.parse.records import alike, keyed
+from flake_report.parse.records import Alike, keyed
 
 ATTEMPT = Attempt(
     TestId("m", "t", "gw1"),
@@ -41,7 +41,7 @@ def test_rows_make_what_the_constructor_makes() -> None:
     started = datetime(2026, 4, 15, tzinfo=UTC)
     same = {"known": False, "started_at": started, "session": "1"}
     one = Attempt(TestId("", "", "chromium"), Outcome.PASSED, **same)
-    made = list(alike(one, ["m", "m"], ["a", "b"], [0.5, None], ["m.py", ""]))
+    made = list(Alike(one).rows(["m", "m"], ["a", "b"], [0.5, None], ["m.py", ""]))
     assert made == [
         Attempt(TestId("m", "a", "chromium"), Outcome.PASSED, seconds=0.5, file="m.py", **same),
         Attempt(TestId("m", "b", "chromium"), Outcome.PASSED, **same),
@@ -50,5 +50,5 @@ def test_rows_make_what_the_constructor_makes() -> None:
 
 
 def test_rows_take_every_other_field_from_the_one_that_they_are_like() -> None:
-    (made,) = alike(ATTEMPT, ["m"], ["t"], [1.5], ["m.py"])
+    (made,) = Alike(ATTEMPT).rows(["m"], ["t"], [1.5], ["m.py"])
     assert made == ATTEMPT

@@ -57,7 +57,7 @@ def fingerprint(text: str) -> Fingerprint | None:
 
     Text that was cut short, and a wrapper that only reports that something else failed, have none.
     """
-    line = _line(_ESCAPE.sub("", text))
+    line = _line(_ESCAPE.sub("", text) if "\x1b" in text or "^[" in text else text)
     if not line or line.endswith(_CUT) or _WRAPPER.search(line):
         return None
     title = _masked(line[:_LONGEST])
@@ -77,11 +77,15 @@ def _line(text: str) -> str:
 
 
 def _masked(line: str) -> str:
+    # What an expression cannot do without is looked for first: most lines have none of it, and failures come in crowds.
     line = _UUID.sub("#", line)
-    line = _ADDRESS.sub("<ip>", line)
+    if "::" in line or line.count(":") >= 7 or line.count(".") >= 3:
+        line = _ADDRESS.sub("<ip>", line)
     line = _POINTER.sub("#", line)
     line = _LONG_HEX.sub("#", line)
-    line = _POSIX_PATH.sub(r"\g<last>", line)
-    line = _WINDOWS_PATH.sub(r"\g<last>", line)
+    if "/" in line:
+        line = _POSIX_PATH.sub(r"\g<last>", line)
+    if ":/" in line or ":\\" in line:
+        line = _WINDOWS_PATH.sub(r"\g<last>", line)
     line = _NUMBER.sub("#", line)
     return " ".join(line.split())

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from dataclasses import dataclass
+from collections import defaultdict
+from typing import NamedTuple
 
 from flake_report.model.failure import Match
 from flake_report.model.joblog import Block, Cleaner
@@ -29,8 +29,7 @@ _LONGEST_TEXT = 2000
 """Characters of a line that a match keeps."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(NamedTuple):
     """A piece of a line in a block: offsets in the block's data."""
 
     start: int
@@ -60,7 +59,7 @@ class Scan:
         self._table = table
         self._clean = clean
         self._found: dict[int, Match] = {}
-        self._kept: Counter[int] = Counter()
+        self._kept: dict[int, int] = defaultdict(int)
 
     def feed(self, block: Block) -> None:
         """Search one block; blocks come in order, and lines that two of them share count once."""
@@ -68,7 +67,7 @@ class Scan:
         self._table.matcher.nominate(block.data, lambda row, end: hits.add((end, row)))
         page = _Page(block)
         looked: set[tuple[int, _Place]] = set()
-        looks: Counter[int] = Counter()
+        looks: dict[int, int] = defaultdict(int)
         for end, row in sorted(hits):
             start = block.data.rfind(b"\n", 0, end) + 1
             look = (row, _place(block.data, start, end))

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from . import limits
-from .controls import Controls
+from .controls import has_controls
 from .problems import Problems
 
 _MARKS = (
@@ -82,7 +82,6 @@ def _unknown(name: str, problems: Problems) -> str:
 def text_blocks(raw: Iterable[bytes], problems: Problems) -> Iterator[str]:
     """Blocks of bytes as text with the line ends of XML (line feed alone); what cannot be decoded is told."""
     decoder: codecs.IncrementalDecoder | None = None
-    has_controls = Controls()
     encoding, offset, ends_in_return = "", 0, False
     for block in raw:
         first = decoder is None

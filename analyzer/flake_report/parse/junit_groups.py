@@ -80,9 +80,9 @@ class Grouping:
     losing: frozenset[int] = frozenset()
 
 
-def grouping_of(held: Held, cases: int, problems: Problems) -> Grouping:
-    """What the elements of a file are to each other."""
-    if cases <= limits.EXACT_CASES and _all_different(held, cases):
+def grouping_of(held: Held, cases: int, problems: Problems, *, more: bool) -> Grouping:
+    """What the elements of a file are to each other; `more`: attempts are made of them later."""
+    if cases <= limits.EXACT_CASES and _all_different(held, cases, more=more):
         return Grouping()
     twice = _exact(held, None) if cases <= limits.EXACT_CASES else _exact(held, _rough(held))
     if len(twice) > limits.REPEATED:
@@ -106,14 +106,18 @@ def grouping_of(held: Held, cases: int, problems: Problems) -> Grouping:
 
 
 class Names:
-    """The names of all cases, whatever their classes: where no two are the same, no two cases are one test."""
+    """The names of all cases, whatever their classes: where no two are the same, no two cases are one test.
 
-    def __init__(self) -> None:
+    `more`: their other values will be asked for as well.
+    """
+
+    def __init__(self, *, more: bool = False) -> None:
         self._seen: set[str] = set()
+        self._more = more
 
     def add(self, entry: Entry, _size: int = 0) -> None:
         if isinstance(entry, Run):
-            self._seen.update(entry.names())
+            self._seen.update(entry.columns().names if self._more else entry.names())
         elif isinstance(entry, Simple):
             name = entry.pieces[entry.keys.index("name")] if "name" in entry.keys else ""
             self._seen.add(attribute(name or ""))
@@ -126,8 +130,8 @@ class Names:
         return len(self._seen) == cases and "" not in self._seen and "tests." not in "\n".join(self._seen)
 
 
-def _all_different(held: Held, cases: int) -> bool:
-    names = Names()
+def _all_different(held: Held, cases: int, *, more: bool) -> bool:
+    names = Names(more=more)
     for entry in held:
         names.add(entry)
     return names.differ(cases)

@@ -20,7 +20,7 @@ from .junit_tries import tries
 from .junit_try import Try
 from .junit_values import many_seconds, moment, seconds
 from .problems import Problems
-from .records import alike, nobody
+from .records import Alike, nobody
 from .testid import from_junit
 
 
@@ -52,6 +52,7 @@ class Resolver:
         self._started: datetime | None = None
         self._session = ""
         self._sure = True
+        self._passes = Alike(Attempt(TestId("", ""), Outcome.PASSED))
         self._groups: dict[Key, Group] = {}
         self._progress: dict[Key, Progress] = {}
         self._apart: dict[TestId, int] = {}
@@ -62,7 +63,7 @@ class Resolver:
         `compare` looks for elements of one identity. `suites` is how many suites hold cases: where there are
         several, each of pytest is a session. Not `sure`: parts of the file have gone before, reruns cannot be told.
         """
-        grouping = grouping_of(held, cases, self._problems) if compare else Grouping()
+        grouping = grouping_of(held, cases, self._problems, more=self._emit is not None) if compare else Grouping()
         self._groups = grouping.groups
         self._progress, self._apart = {}, {}
         sessions: dict[int, str] = {}
@@ -75,6 +76,7 @@ class Resolver:
                 self._session = entry.name if entry.dialect is Dialect.OWN else ""
                 if entry.dialect is Dialect.PYTEST and suites > 1:
                     self._session = sessions.setdefault(entry.number, str(len(sessions) + 1))
+                self._passes = Alike(self._plain_pass())
             elif isinstance(entry, Run):
                 if counting and entry.named:
                     self.tests += entry.cases
@@ -104,12 +106,14 @@ class Resolver:
             return
         if suite.dialect is Dialect.PYTEST:
             classes = [one.removeprefix("tests.") for one in classes]
-        apart = suite.hostname if suite.dialect in APART_BY_HOST else ""
-        one = Attempt(
-            TestId("", "", apart), Outcome.PASSED, known=self._sure, started_at=self._started, session=self._session
-        )
-        for attempt in alike(one, classes, names, many_seconds(times), files):
-            self._emit(attempt)
+        emit = self._emit
+        for attempt in self._passes.rows(classes, names, many_seconds(times), files):
+            emit(attempt)
+
+    def _plain_pass(self) -> Attempt:
+        """What all plain passes of a suite have in common."""
+        test = TestId("", "", self._suite.hostname if self._suite.dialect in APART_BY_HOST else "")
+        return Attempt(test, Outcome.PASSED, known=self._sure, started_at=self._started, session=self._session)
 
     def _case(self, case: Case) -> None:
         suite = self._suite

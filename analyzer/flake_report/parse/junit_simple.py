@@ -52,7 +52,7 @@ class Run:
 
     def names(self) -> list[str]:
         """The cases' names alone."""
-        if not self.named or "&" in self.text:
+        if self._columns is not None or not self.named or "&" in self.text:
             return self.columns().names
         return self.text.split('"')[1 + 2 * self.keys.index("name") :: 2 * len(self.keys)]
 
@@ -227,12 +227,11 @@ def case_of(entry: Simple) -> Case:
     width = len(entry.keys)
     values = {key: attribute(piece or "") for key, piece in zip(entry.keys, entry.pieces, strict=False)}
     parts = []
-    output: Excerpt | None = None
+    printed = []
     for place in (width, width + 4):
         kind, attributes, text, literal = entry.pieces[place : place + 4]
         if kind in _OUTPUT:
-            output = output or Excerpt()
-            output.add(literal or text or "", literal=literal is not None)
+            printed.append((literal or text or "", literal is not None))
         elif kind:
             get = {key: attribute(value) for key, value in PAIRS.findall(attributes or "")}.get
             body = clip(literal if literal is not None else plain(text or ""))
@@ -246,9 +245,19 @@ def case_of(entry: Simple) -> Case:
         "",
         entry.category,
         tuple(parts),
-        kept_output(output, entry.category),
+        _printed(printed, entry.category) if printed else "",
         (),
     )
+
+
+def _printed(pieces: list[tuple[str, bool]], category: str) -> str:
+    """What is kept of a case's output, given in pieces with whether they are literal."""
+    if category not in "fe" and not any("[" in piece or "&" in piece for piece, _literal in pieces):
+        return ""  # as `kept_output` would find
+    output = Excerpt()
+    for piece, literal in pieces:
+        output.add(piece, literal=literal)
+    return kept_output(output, category)
 
 
 def kept_output(output: Excerpt | None, category: str) -> str:

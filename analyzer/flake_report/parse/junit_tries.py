@@ -26,7 +26,9 @@ def tries(case: Case, dialect: Dialect) -> list[Try]:
     Surefire and those who follow it write `flakyFailure` for attempts before a pass. A test that never passed has
     its first failure as `failure`, and the later ones as `rerunFailure`, wherever they stand.
     """
-    if len(case.parts) == 1 and case.parts[0].kind not in EARLIER and dialect not in (Dialect.PLAYWRIGHT, Dialect.OWN):
+    if dialect not in (Dialect.PLAYWRIGHT, Dialect.OWN) and (
+        case.parts[0].kind not in EARLIER if len(case.parts) == 1 else not (case.parts or case.facts)
+    ):
         return [_final(case, [*case.parts], dialect)]
     last = _final(case, [part for part in case.parts if part.kind not in EARLIER], dialect)
     flaky = [_earlier(part) for part in case.parts if part.kind.startswith("flaky")]

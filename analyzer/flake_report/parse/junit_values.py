@@ -37,7 +37,7 @@ def many_seconds(texts: list[str]) -> list[float | None]:
     """`seconds` of each, fast where they are all written plainly."""
     if "".join(texts).replace(".", "").isdecimal():
         try:
-            return [float(text) for text in texts]
+            return list(map(float, texts))
         except ValueError:  # an empty one, or one with two points
             pass
     return [seconds(text) for text in texts]

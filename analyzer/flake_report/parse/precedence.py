@@ -16,6 +16,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import groupby
+from operator import attrgetter, is_not
 from typing import TypeAlias
 
 from flake_report.model.joblog import JobLog
@@ -26,6 +28,8 @@ from .reportnames import lasting_names
 from .sessions import Home, Homes, ReportFile
 
 ATTEMPTS, REPORT, LOG = _BEST_FIRST = tuple(ResultSource)
+_TEST = attrgetter("test")
+_SESSION = attrgetter("session")
 
 Group: TypeAlias = dict[ResultSource, list[Attempt]]
 Reports: TypeAlias = dict[tuple[str, str], list[Attempt]]
@@ -65,7 +69,7 @@ def best_source(files: Iterable[ReportFile], log: JobLog) -> list[Attempt]:
         group = by_key[key] if key in by_key else by_key.setdefault(key, defaultdict(list))
         group[attempt.source].append(attempt if attempt.session_key == key else attempt._replace(session_key=key))
     reports = _reports(told)
-    tests = {report: {attempt.test for attempt in attempts} for report, attempts in reports.items()}
+    tests = {report: set(map(_TEST, attempts)) for report, attempts in reports.items()}
     if homes.by_worker or not _disjoint([groups.keys(), *tests.values()]):
         further = _compared(groups, reports, homes)
         return [*_merged(groups), *further]
@@ -81,10 +85,9 @@ def best_source(files: Iterable[ReportFile], log: JobLog) -> list[Attempt]:
 def _reports(files: Iterable[ReportFile]) -> Reports:
     found: Reports = defaultdict(list)
     for file in files:
-        name = file.name
-        for attempt in file.attempts:
-            if attempt.source is REPORT:
-                found[name, attempt.session].append(attempt)
+        if file.source is REPORT:
+            for session, attempts in groupby(file.attempts, _SESSION):
+                found[file.name, session] += attempts
     return found
 
 
@@ -92,8 +95,11 @@ def _disjoint(groups: Sequence[Collection[TestId]]) -> bool:
     return len(set().union(*groups)) == sum(map(len, groups))
 
 
-def _by_test(attempts: Iterable[Attempt]) -> list[Attempt]:
+def _by_test(attempts: list[Attempt]) -> list[Attempt]:
     """Those of one test together, in the order in which the tests begin."""
+    tests = list(map(_TEST, attempts))
+    if sum(map(is_not, tests, tests[1:])) < len(set(tests)):
+        return attempts  # they stand together already
     by_test: dict[TestId, list[Attempt]] = {}
     for attempt in attempts:
         by_test.setdefault(attempt.test, []).append(attempt)

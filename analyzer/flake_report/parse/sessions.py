@@ -33,6 +33,11 @@ class ReportFile(NamedTuple):
     name: str
     attempts: Sequence[Attempt]
 
+    @property
+    def source(self) -> ResultSource | None:
+        """What kind of file it is, which is that of all its attempts; None where it has none."""
+        return self.attempts[0].source if self.attempts else None
+
 
 @dataclass(slots=True, eq=False)
 class _Ran:
@@ -117,9 +122,8 @@ def _recorded(files: Sequence[ReportFile]) -> list[_Ran]:
     found: dict[tuple[str, str], list[Attempt]] = {}
     for file in files:
         own: dict[tuple[str, str], list[Attempt]] = defaultdict(list)
-        for attempt in file.attempts:
-            if attempt.source is ResultSource.ATTEMPTS:
-                own[attempt.session, attempt.session_key].append(attempt)
+        for attempt in file.attempts if file.source is ResultSource.ATTEMPTS else ():
+            own[attempt.session, attempt.session_key].append(attempt)
         for identity, attempts in own.items():
             if len(attempts) > len(found.get(identity, ())):
                 found[identity] = attempts

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from typing import Any, TypeAlias
+from itertools import chain, repeat, starmap
+from typing import Any, NamedTuple, TypeAlias
 
 import pyarrow as pa
 
-from flake_report.model.record import JobRecord
+from flake_report.model.record import ClassifiedAttempt, JobRecord
+from flake_report.model.results import Attempt, TestId
 
 from .layout import TABLES, file_schema
 
-Columns: TypeAlias = dict[str, list[Any]]
+Columns: TypeAlias = dict[str, Sequence[Any]]
 
 
 def table_of(kind: str, records: Sequence[tuple[int, JobRecord]]) -> pa.Table:
@@ -79,32 +81,26 @@ def _jobs(records: Sequence[tuple[int, JobRecord]]) -> Columns:
 
 def _attempts(records: Sequence[tuple[int, JobRecord]]) -> Columns:
     # The most rows by far. Outcome, phase and source are text themselves: asked for their `value`, each takes longer.
-    classified = [attempt for _, record in records for attempt in record.attempts]
-    attempts = [each.attempt for each in classified]
+    classified = _columns(ClassifiedAttempt, [attempt for _, record in records for attempt in record.attempts])
+    attempts = _columns(Attempt, classified["attempt"])
+    tests = _columns(TestId, attempts["test"])
+    rows = [len(record.attempts) for _, record in records]
     return {
-        **_keys(records, [len(record.attempts) for _, record in records]),
-        "ordinal": [ordinal for _, record in records for ordinal in range(len(record.attempts))],
-        "classname": [attempt.test.classname for attempt in attempts],
-        "name": [attempt.test.name for attempt in attempts],
-        "apart": [attempt.test.apart for attempt in attempts],
-        "file": [attempt.file for attempt in attempts],
-        "session": [attempt.session for attempt in attempts],
-        "session_key": [attempt.session_key for attempt in attempts],
-        "position": [attempt.position for attempt in attempts],
-        "pid": [attempt.pid for attempt in attempts],
-        "worker": [attempt.worker for attempt in attempts],
-        "attempt": [attempt.number for attempt in attempts],
-        "attempts_known": [attempt.known for attempt in attempts],
-        "outcome": [attempt.outcome for attempt in attempts],
-        "phase": [attempt.phase for attempt in attempts],
-        "seconds": [attempt.seconds for attempt in attempts],
-        "started_at": [attempt.started_at for attempt in attempts],
-        "message": [attempt.message for attempt in attempts],
-        "fingerprint": [attempt.fingerprint for attempt in attempts],
-        "signature": [each.signature for each in classified],
-        "blame": [each.blame for each in classified],
-        "source": [attempt.source for attempt in attempts],
+        **_keys(records, rows),
+        "ordinal": list(chain.from_iterable(map(range, rows))),
+        **tests,
+        **{name: attempts[name] for name in TABLES["attempts"].keys() & attempts.keys()},
+        "attempt": attempts["number"],
+        "attempts_known": attempts["known"],
+        "signature": classified["signature"],
+        "blame": classified["blame"],
     }
+
+
+def _columns(rows_of: type[NamedTuple], rows: Sequence[NamedTuple]) -> Columns:
+    """The fields of many named tuples, each as a column."""
+    empty: list[tuple[Any, ...]] = [()] * len(rows_of._fields)
+    return dict(zip(rows_of._fields, zip(*rows, strict=True) if rows else empty, strict=True))
 
 
 def _matches(records: Sequence[tuple[int, JobRecord]]) -> Columns:
@@ -160,13 +156,15 @@ MAKERS: dict[str, Callable[[Sequence[tuple[int, JobRecord]]], Columns]] = {
 
 def _keys(records: Sequence[tuple[int, JobRecord]], rows: Sequence[int]) -> Columns:
     """The key columns, each record's values repeated for as many rows as it has."""
-    counted = list(zip(records, rows, strict=True))
+    own: Columns = {
+        "org": [record.build.org for _, record in records],
+        "pipeline": [record.build.pipeline for _, record in records],
+        "build": [record.build.key for _, record in records],
+        "ingest": [ingest for ingest, _ in records],
+        "job": [record.job.id for _, record in records],
+    }
     return {
-        "org": [key for (_, record), count in counted for key in [record.build.org] * count],
-        "pipeline": [key for (_, record), count in counted for key in [record.build.pipeline] * count],
-        "build": [key for (_, record), count in counted for key in [record.build.key] * count],
-        "ingest": [key for (ingest, _), count in counted for key in [ingest] * count],
-        "job": [key for (_, record), count in counted for key in [record.job.id] * count],
+        name: list(chain.from_iterable(starmap(repeat, zip(values, rows, strict=True)))) for name, values in own.items()
     }
 
 
@@ -174,15 +172,24 @@ def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _array(values: list[Any], typed: pa.DataType) -> pa.Array:
+def _array(values: Sequence[Any], typed: pa.DataType) -> pa.Array:
     """An Arrow column; a value that the type cannot hold is mended by `_held`, which only damaged input needs."""
     try:
+        if _all_the_same(values, typed):
+            return pa.repeat(pa.scalar(values[0], typed), len(values))
         return _times(values, typed) if pa.types.is_timestamp(typed) else pa.array(values, typed)
     except (UnicodeEncodeError, OverflowError, pa.ArrowInvalid):
         return pa.array([_held(value) for value in values], typed)
 
 
-def _times(values: list[Any], typed: pa.DataType) -> pa.Array:
+def _all_the_same(values: Sequence[Any], typed: pa.DataType) -> bool:
+    """Whether it is one value over and over, as in most columns of a report's attempts: so it is reckoned once."""
+    if not values or values[0] != values[-1] or pa.types.is_floating(typed):  # 0.0 and -0.0 are equal, not the same
+        return False
+    return values.count(values[0]) == len(values)
+
+
+def _times(values: Sequence[Any], typed: pa.DataType) -> pa.Array:
     """Each different time is reckoned once: the attempts of a report mostly have that of their suite."""
     places: dict[Any, int] = {}
     at = [places.setdefault(value, len(places)) for value in values]
