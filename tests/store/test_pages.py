@@ -236,11 +236,12 @@ def test_a_store_in_a_bucket_keeps_none(bucket, make) -> None:
     assert store.info().unnamed == before
 
 
-def test_no_store_and_no_such_engine_are_said_as_ever(tmp_path, one_job) -> None:
+def test_no_store_and_no_such_engine_are_said_as_ever(tmp_path, one_job, ask) -> None:
     def never(_: Store) -> Page:
         raise AssertionError
 
+    ask()
     with pytest.raises(FlakeReportError, match="does not exist"):
-        pages.page(str(tmp_path / "none"), "duckdb", "", never)
+        pages.page(str(tmp_path / "none"), "duckdb", "how many", never)
     with pytest.raises(FlakeReportError, match="engine sqlite: unknown"):
-        pages.page(one_job.address, "sqlite", "", never)
+        pages.page(one_job.address, "sqlite", "how many", never)
