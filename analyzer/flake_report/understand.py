@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib.resources import files
+from itertools import repeat
 from typing import TypeAlias
 
 from flake_report.classify import diagnosis
@@ -22,7 +23,7 @@ from flake_report.model.evidence import Blob, Evidence
 from flake_report.model.failure import Cause
 from flake_report.model.joblog import JobLog
 from flake_report.model.record import ClassifiedAttempt, JobRecord, Versions
-from flake_report.model.results import Attempt, Outcome, TestId
+from flake_report.model.results import Attempt, Outcome, ResultSource, TestId
 from flake_report.parse import VERSION as PARSER_VERSION
 from flake_report.parse.joblog import Outline, blocks, clean
 from flake_report.parse.precedence import best_source
@@ -102,15 +103,17 @@ def _read(evidence: Evidence, table: SignatureTable) -> JobRecord:
         except FlakeReportError as error:
             warnings.append(str(error))
     kept = best_source(reports, log)
-    found = diagnose((*found, *_recorded(kept, found, table)), log, kept)
+    sources = {attempt.source for attempt in kept}
+    measured = kept if ResultSource.ATTEMPTS in sources else ()  # nothing else tells of memory test by test
+    found = diagnose((*found, *_recorded(measured, found, table)), log, kept)
     return JobRecord(
         build=evidence.build,
         job=evidence.job,
         attempts=classified(kept, found, table),
         causes=found,
-        memory=(*log.memory, *samples_of(kept)),
+        memory=(*log.memory, *samples_of(measured)),
         engines=log.engines,
-        sources=tuple(sorted(source.value for source in {attempt.source for attempt in kept})),
+        sources=tuple(sorted(source.value for source in sources)),
         warnings=tuple(warnings),
         mode=evidence.mode,
         versions=versions_with(table),
@@ -151,7 +154,8 @@ def classified(
     for cause in found:
         if cause.test:
             of_test[from_nodeid(cause.test)].append(cause)
-    known = list(map(ClassifiedAttempt, attempts))
+    nothing = repeat("")  # known of most: made without a line of Python for each
+    known = list(map(tuple.__new__, repeat(ClassifiedAttempt), zip(attempts, nothing, nothing, strict=False)))
     for at, attempt in enumerate(attempts):
         if attempt.outcome is not Outcome.PASSED and attempt.outcome.bad:
             known[at] = _classified(attempt, of_test.get(as_logged(attempt.test), ()), table)

@@ -301,3 +301,18 @@ def test_what_nobody_else_tells_of_is_kept_as_if_it_had_been_compared(
         patched.setattr(precedence, "_disjoint", lambda *_told: False)
         compared = best_source(files, seen)
     assert best_source(files, seen) == compared
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.booleans(), st.sampled_from(["", "1", "2"])), max_size=12))
+def test_a_report_alone_gives_all_its_attempts_those_of_one_test_together(given: list[tuple[str, bool, str]]) -> None:
+    attempts = [
+        # Equal tests are one object or several: a reader may make either.
+        attempt(TestId("m", name) if fresh else {"a": A, "b": B, "c": A}[name], PASSED, REPORT, session=session)
+        for name, fresh, session in given
+    ]
+    kept = best_source([ReportFile("junit.xml", attempts)], JobLog(lines=0))
+    alone = {session for _, _, session in given}
+    if len(alone) < 2:
+        order = list(dict.fromkeys(one.test for one in attempts))
+        assert kept == sorted(attempts, key=lambda one: order.index(one.test))
+    assert len(kept) == len(attempts)

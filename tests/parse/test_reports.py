@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import re
 from pathlib import Path
@@ -223,3 +224,17 @@ def test_a_default_namespace_or_a_prefix_changes_nothing() -> None:
 def test_a_warning_names_the_kind_and_the_root() -> None:
     summary, _attempts = read(b"<catalog/>")
     assert re.search("no test report: unknown with the root <catalog>", told(summary))
+
+
+@pytest.mark.parametrize("cases", [2, 20_000], ids=["a small report", "a large one"])
+def test_what_reading_took_is_free_again_without_a_search_for_cycles(cases: int) -> None:
+    passed = "".join(f'<testcase classname="c" name="n{at}" time="1"/>' for at in range(cases))
+    data = f'<testsuite name="pytest"><testcase name="f"><failure>x</failure></testcase>{passed}</testsuite>'.encode()
+    read(data)  # what is made once and stays
+    gc.collect()
+    gc.disable()
+    try:
+        read(data)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from flake_report.model.results import TestId
-from flake_report.parse.testid import as_logged, file_of_nodeid, from_junit, from_nodeid
+from flake_report.parse.testid import PytestClasses, as_logged, file_of_nodeid, from_junit, from_nodeid
 
 
 @pytest.mark.parametrize(
@@ -49,3 +49,12 @@ def test_the_file_is_the_part_before_the_first_colons() -> None:
 def test_logs_know_of_no_worker() -> None:
     assert as_logged(TestId("x", "t", "gw1")) == TestId("x", "t")
     assert as_logged(TestId("x", "t")) == TestId("x", "t")
+
+
+def test_classes_of_neighbours_are_one_text_and_what_a_single_case_s_class_is() -> None:
+    classes = PytestClasses()
+    given = [f"{folder}{at}" for at in range(1500) for folder in ("tests.v1.x", "v1.x", "tests.tests.x", "")]
+    assert [classes[one] for one in given] == [from_junit(one, "t").classname for one in given]
+    first, again = (classes[f"{folder}.v1.y"] for folder in ("tests", "tests"))
+    assert first is again
+    assert len(classes) <= 1000

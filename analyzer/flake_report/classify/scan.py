@@ -39,9 +39,9 @@ class _Place(NamedTuple):
 class _Page:
     """A block, and its line numbers: counted only as far as somebody asks, since most nominated lines are nothing."""
 
-    def __init__(self, block: Block) -> None:
-        self.data, self.offset = block.data, block.offset
-        self._line, self._at = block.first_line, 0
+    def __init__(self, data: bytes, first_line: int, offset: int) -> None:
+        self.data, self.offset = data, offset
+        self._line, self._at = first_line, 0
 
     def number(self, at: int) -> int:
         """The number of the line that holds offset `at`."""
@@ -63,14 +63,17 @@ class Scan:
 
     def feed(self, block: Block) -> None:
         """Search one block; blocks come in order, and lines that two of them share count once."""
+        self.search(_Page(block.data, block.first_line, block.offset))
+
+    def search(self, page: _Page) -> None:
+        data = page.data
         hits: set[tuple[int, int]] = set()
-        self._table.matcher.nominate(block.data, lambda row, end: hits.add((end, row)))
-        page = _Page(block)
+        self._table.matcher.nominate(data, lambda row, end: hits.add((end, row)))
         looked: set[tuple[int, _Place]] = set()
         looks: dict[int, int] = defaultdict(int)
         for end, row in sorted(hits):
-            start = block.data.rfind(b"\n", 0, end) + 1
-            look = (row, _place(block.data, start, end))
+            start = data.rfind(b"\n", 0, end) + 1
+            look = (row, _place(data, start, end))
             if look not in looked and looks[start] < _LOOKS_A_LINE:
                 looked.add(look)
                 looks[start] += 1
@@ -163,8 +166,11 @@ def _whole(data: bytes, at: int) -> _Place:
 def match_text(table: SignatureTable, text: str) -> Match | None:
     """The best match in one test's failure message and traceback: a cause before a wrapper, then by the table."""
     scan = Scan(table, _decoded)
-    scan.feed(Block(text.encode("utf-8", "replace"), first_line=1, offset=0))
-    return min(scan.matches(), key=lambda match: (match.signature.wrapper, match.rank, match.line), default=None)
+    scan.search(_Page(text.encode("utf-8", "replace"), 1, 0))
+    found = scan.matches()
+    if len(found) > 1:
+        return min(found, key=lambda match: (match.signature.wrapper, match.rank, match.line))
+    return found[0] if found else None
 
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|[_\]][^\x07\x1b]*(?:\x07|\x1b\\)|\([A-Z0-9])")

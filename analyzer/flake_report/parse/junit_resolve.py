@@ -21,7 +21,7 @@ from .junit_try import Try
 from .junit_values import many_seconds, moment, seconds
 from .problems import Problems
 from .records import Alike, nobody
-from .testid import from_junit
+from .testid import PytestClasses, from_junit
 
 
 @dataclass(slots=True)
@@ -53,6 +53,7 @@ class Resolver:
         self._session = ""
         self._sure = True
         self._passes = Alike(Attempt(TestId("", ""), Outcome.PASSED))
+        self._classes = PytestClasses()
         self._groups: dict[Key, Group] = {}
         self._progress: dict[Key, Progress] = {}
         self._apart: dict[TestId, int] = {}
@@ -105,7 +106,7 @@ class Resolver:
         if self._emit is None:
             return
         if suite.dialect is Dialect.PYTEST:
-            classes = [one.removeprefix("tests.") for one in classes]
+            classes = list(map(self._classes.__getitem__, classes))
         emit = self._emit
         for attempt in self._passes.rows(classes, names, many_seconds(times), files):
             emit(attempt)
@@ -123,9 +124,9 @@ class Resolver:
         if suite.dialect is Dialect.PYTEST and not case.name and case.category == PASSED:
             self._problems.note("attempts without a name, of tests that crashed and were run again: left out")
             return
-        key = identity(suite, case.classname, case.name)
-        group = self._groups.get(key) if case.name else None
-        if group is None:
+        key = identity(suite, case.classname, case.name) if self._groups and case.name else None
+        group = None if key is None else self._groups.get(key)
+        if key is None or group is None:
             self.tests += 1
             attempts = tries(case, suite.dialect)
             self._count(attempts)
@@ -185,7 +186,7 @@ class Resolver:
                     one.known and self._sure,
                     one.phase,
                     seconds(one.time),
-                    moment(one.stamp) or self._started,
+                    (moment(one.stamp) if one.stamp else None) or self._started,
                     one.message,
                     one.text,
                     case.file,

@@ -92,7 +92,8 @@ def _reports(files: Iterable[ReportFile]) -> Reports:
 
 
 def _disjoint(groups: Sequence[Collection[TestId]]) -> bool:
-    return len(set().union(*groups)) == sum(map(len, groups))
+    filled = [group for group in groups if group]
+    return len(filled) < 2 or len(set().union(*filled)) == sum(map(len, filled))
 
 
 def _by_test(attempts: list[Attempt]) -> list[Attempt]:

@@ -8,6 +8,7 @@ from flake_report.model.results import TestId
 
 # What XML 1.0 cannot hold. pytest's JUnit writer puts `#x1B` in its place, so a node id must read the same.
 _NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_CLASSES = 1000
 
 
 def from_nodeid(nodeid: str) -> TestId:
@@ -21,6 +22,19 @@ def from_nodeid(nodeid: str) -> TestId:
     names[0] = names[0].replace("/", ".").removesuffix(".py")
     names[-1] += bracket + parameters
     return from_junit(_xml_safe(".".join(names[:-1])), _xml_safe(names[-1]))
+
+
+class PytestClasses(dict[str, str]):
+    """Classes as JUnit names them to those of `from_junit`: neighbours are of one class, which is then one text.
+
+    Few are kept, however many there are.
+    """
+
+    def __missing__(self, classname: str) -> str:
+        if len(self) >= _CLASSES:
+            self.clear()
+        self[classname] = kept = classname.removeprefix("tests.")
+        return kept
 
 
 def from_junit(classname: str, name: str, *, pytest: bool = True, apart: str = "") -> TestId:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from itertools import chain, repeat, starmap
+from itertools import accumulate, chain
 from typing import Any, NamedTuple, TypeAlias
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from flake_report.model.record import ClassifiedAttempt, JobRecord
 from flake_report.model.results import Attempt, TestId
@@ -163,9 +164,14 @@ def _keys(records: Sequence[tuple[int, JobRecord]], rows: Sequence[int]) -> Colu
         "ingest": [ingest for ingest, _ in records],
         "job": [record.job.id for _, record in records],
     }
-    return {
-        name: list(chain.from_iterable(starmap(repeat, zip(values, rows, strict=True)))) for name, values in own.items()
-    }
+    some = [at for at, count in enumerate(rows) if count]
+    ends = pa.array(accumulate(rows[at] for at in some), pa.int64())
+    return {name: _runs([values[at] for at in some], ends, TABLES["jobs"][name]) for name, values in own.items()}
+
+
+def _runs(values: Sequence[Any], ends: pa.Array, typed: pa.DataType) -> pa.Array:
+    """Each value over and over, until the row where its run ends."""
+    return pc.run_end_decode(pa.RunEndEncodedArray.from_arrays(ends, _array(values, typed)))
 
 
 def _json(value: object) -> str:
@@ -174,6 +180,8 @@ def _json(value: object) -> str:
 
 def _array(values: Sequence[Any], typed: pa.DataType) -> pa.Array:
     """An Arrow column; a value that the type cannot hold is mended by `_held`, which only damaged input needs."""
+    if isinstance(values, pa.Array):
+        return values
     try:
         if _all_the_same(values, typed):
             return pa.repeat(pa.scalar(values[0], typed), len(values))
