@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from flake_report.model.machines import PlaceRate
     from flake_report.model.memory import MemoryReport
     from flake_report.model.quarantine import Decided
-    from flake_report.model.query import Query
+    from flake_report.model.query import Pools, Query
     from flake_report.model.rate import FlakeRate, Fleet, Variant
     from flake_report.model.story import Stories, ToldAttempt
     from flake_report.rate.machines import Troubles
@@ -149,11 +149,12 @@ def _report(
     rated = flake_rates(fleet, budget, parts)
     tests = tuple(replace(test, owner=named.get(test.variant.test, "")) for test in rated)
     segments = {test.variant: test.segments for test in tests}
-    memory = _memory(opened, query, budget)
-    victims = struck(opened, query)
+    pools = _pools(query, fleet)
+    memory = _memory(opened, query, pools, budget)
+    victims = struck(opened, query, pools)
     troubles = Troubles(own_troubles(fleet, segments), {one.job for one in victims})
     found = incidents.of_tests(incidents.incidents(victims, fleet.builds, memory.culprits), query.test)
-    spent, failures = spent_jobs(opened, query), job_failures(opened, query)
+    spent, failures = spent_jobs(opened, query, pools), job_failures(opened, query, pools)
     excuses = Excuses(fleet.histories, tests)
     counts = week_table(fleet, segments)
     return FlakeReport(
@@ -194,6 +195,11 @@ def _stories(opened: Store, query: Query, fleet: Fleet, rates: Iterable[FlakeRat
     return Stories(query.test or "", budget, fleet.builds, stories)
 
 
+def _pools(query: Query, fleet: Fleet) -> Pools | None:
+    """Where the tests run that the query asks for: what happened elsewhere says nothing of them. None: everywhere."""
+    return None if query.test is None else frozenset((pool.step, pool.queue) for pool in fleet.pools)
+
+
 def _places(
     opened: Store, query: Query, fleet: Fleet, troubles: Troubles, queues: Mapping[str, QueueConfig]
 ) -> tuple[PlaceRate, ...]:
@@ -201,10 +207,12 @@ def _places(
     from flake_report.store.machines import elsewhere, job_places
 
     gpus = {name: queue.gpu_type for name, queue in queues.items() if queue.gpu_type}
-    return place_rates(job_places(opened, query), troubles, fleet.builds, gpus, elsewhere(opened, query))
+    return place_rates(
+        job_places(opened, query, _pools(query, fleet)), troubles, fleet.builds, gpus, elsewhere(opened, query)
+    )
 
 
-def _memory(opened: Store, query: Query, budget: float) -> MemoryReport:
+def _memory(opened: Store, query: Query, pools: Pools | None, budget: float) -> MemoryReport:
     """What the history says of GPU memory: who left it, which settings fit, how its events were diagnosed."""
     from flake_report.model.memory import MemoryReport
     from flake_report.rate.culprit import culprits, suspicions
@@ -213,11 +221,11 @@ def _memory(opened: Store, query: Query, budget: float) -> MemoryReport:
     from flake_report.store import order, tuning
     from flake_report.store.memory import memory_events
 
-    orders, traces = order.orders(opened, query), order.traces(opened, query)
+    orders, traces = order.orders(opened, query, pools), order.traces(opened, query, pools)
     known = suspicions(orders, traces)
     return MemoryReport(
         suspicions=known,
         culprits=culprits(orders, traces, known),
-        tunings=tunings(tuning.starts(opened, query), budget=budget, held=tuning.held(opened, query)),
-        diagnoses=diagnoses(memory_events(opened, query)),
+        tunings=tunings(tuning.starts(opened, query, pools), budget=budget, held=tuning.held(opened, query, pools)),
+        diagnoses=diagnoses(memory_events(opened, query, pools)),
     )

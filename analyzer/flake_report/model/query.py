@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
+from typing import TypeAlias
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,10 @@ class Query:
     test: str | None = None
 
 
+Pools: TypeAlias = frozenset[tuple[str, str]]
+"""Steps with their queues: where tests run that somebody asks for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Glob:
     """A pattern for names, matched case-sensitively from the first character to the last.
@@ -40,8 +46,12 @@ class Glob:
 
     def matches(self, name: str) -> bool:
         """Whether the whole name fits."""
-        pattern = "".join(_REGEX.get(char) or re.escape(char) for char in self.text)
-        return re.fullmatch(pattern, name, re.DOTALL) is not None
+        return _compiled(self.text).fullmatch(name) is not None
+
+
+@cache
+def _compiled(glob: str) -> re.Pattern[str]:
+    return re.compile("".join(_REGEX.get(char) or re.escape(char) for char in glob), re.DOTALL)
 
 
 _LIKE = {"*": "%", "?": "_", "%": "!%", "_": "!_", "!": "!!"}

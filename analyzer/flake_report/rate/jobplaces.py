@@ -30,8 +30,8 @@ def lost(job: Job) -> bool:
 
 
 def job_places(records: Sequence[JobRecord], query: Query) -> tuple[JobPlace, ...]:
-    """The selected jobs that have results or died, in order of builds and ids."""
-    return tuple(
+    """The selected jobs that have results or died, in order of steps and queues, and then of builds and ids."""
+    places = (
         JobPlace(
             order=order,
             job=record.job.id,
@@ -45,6 +45,7 @@ def job_places(records: Sequence[JobRecord], query: Query) -> tuple[JobPlace, ..
         for order, record in asked_jobs(records, query)
         if record.sources or record.job.died
     )
+    return tuple(sorted(places, key=lambda place: (place.step, place.queue)))
 
 
 def elsewhere(records: Sequence[JobRecord], query: Query) -> tuple[Elsewhere, ...]:

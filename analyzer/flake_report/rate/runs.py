@@ -87,9 +87,10 @@ def histories(records: Sequence[JobRecord], query: Query | None = None) -> tuple
 
 
 def fleet(records: Sequence[JobRecord], query: Query | None = None) -> Fleet:
-    """A history a variant, with builds and pools. `records` come in the order in which they were committed.
+    """A history a variant, with builds and pools; where a test is asked for, with the pools in which it ran.
 
-    Of a job that comes several times the last record counts, and of a build the last word on it.
+    `records` come in the order in which they were committed. Of a job that comes several times the last record counts,
+    and of a build the last word on it.
     """
     asked = query or Query()
     builds, order = _placed(records, asked)
@@ -101,9 +102,10 @@ def fleet(records: Sequence[JobRecord], query: Query | None = None) -> Fleet:
             pools[record.job.step, record.job.queue].add(order[key(record.build)])
             for variant, each in _asked_attempts(record, asked):
                 tried[variant][key(record.build)].append(each)
+    ran = {(variant.step, variant.queue) for variant in tried}
     return Fleet(
         builds=tuple(builds[each] for each in sorted(order, key=order.__getitem__)),
-        pools=tuple(Pool(*name, tuple(sorted(pools[name]))) for name in sorted(pools)),
+        pools=tuple(Pool(*name, tuple(sorted(pools[name]))) for name in sorted(pools if asked.test is None else ran)),
         histories=tuple(_history(variant, tried[variant], builds, order) for variant in sorted(tried)),
     )
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from datetime import datetime
 
 from flake_report.model.cost import JobFailure, SpentJob
-from flake_report.model.query import Query
+from flake_report.model.query import Pools, Query
 from flake_report.model.rate import Variant
 from flake_report.model.results import TestId
 
 from .store import Store
 
 
-def spent_jobs(store: Store, query: Query) -> tuple[SpentJob, ...]:
+def spent_jobs(store: Store, query: Query, pools: Pools | None = None) -> tuple[SpentJob, ...]:
     """Every job of the query's steps and queues that failed or retried another; `order` as in the fleet's histories."""
     return tuple(
         SpentJob(
@@ -26,7 +26,7 @@ def spent_jobs(store: Store, query: Query) -> tuple[SpentJob, ...]:
             retry_of=row["retry_of"],
             signature=row["signature"],
         )
-        for row in store.answer("spent", ("matches",), query).to_pylist()
+        for row in store.answer("spent", ("matches",), query, pools).to_pylist()
     )
 
 
@@ -34,7 +34,7 @@ def _seconds(started: datetime | None, finished: datetime | None) -> float | Non
     return None if started is None or finished is None else (finished - started).total_seconds()
 
 
-def job_failures(store: Store, query: Query) -> tuple[JobFailure, ...]:
+def job_failures(store: Store, query: Query, pools: Pools | None = None) -> tuple[JobFailure, ...]:
     """Every variant that failed in a job."""
     return tuple(
         JobFailure(
@@ -47,5 +47,5 @@ def job_failures(store: Store, query: Query) -> tuple[JobFailure, ...]:
             fingerprint=row["fingerprint"],
             victim=row["victim"],
         )
-        for row in store.answer("failures", ("attempts",), query).to_pylist()
+        for row in store.answer("failures", ("attempts",), query, pools).to_pylist()
     )

@@ -9,13 +9,15 @@ from datetime import datetime
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from flake_report.model.query import Glob, Query, contains, of_test
+from flake_report.model.query import Glob, Pools, Query, contains, of_test
 
+from .asked import among, in_pools, of_pools, of_tests, where_run
 from .delta import Files
 from .engine import Engine
 from .growing import ANSWERED, CHOOSING, COUNTED, FIRST, GROWING, HEALTH, HISTORIES, KEPT, PASSING, READ, SELECTING
-from .histories import Counts, of_tests
+from .histories import Counts
 from .layout import TABLES
 from .parts import Part, Span, cut
 from .rollups import KEPT_ROWS, Rollups, answer_name, digest
@@ -76,14 +78,27 @@ class Counting:
         """What `histories` counts of what the query selects, or has counted. `since` is asked where it must count."""
         if found := self._remembered(query, HISTORIES, ANSWERED):
             return Counts(**found)
-        if query.test and (found := self._remembered(replace(query, test=None), HISTORIES, ANSWERED)):
-            return of_tests(Counts(**found), query.test)
+        if query.test and (recalled := self._recalled(replace(query, test=None), query.test)):
+            return recalled
         self.select(query, since())
         counts = self.histories(query.test)
         self._engine.drop(PASSING)
-        if not query.test:
-            self._remember(query, HISTORIES, {name: getattr(counts, name) for name in ANSWERED})
+        if query.test:
+            return where_run(counts)
+        self._remember(query, HISTORIES, {name: getattr(counts, name) for name in ANSWERED})
         return counts
+
+    def _recalled(self, query: Query, test: str) -> Counts | None:
+        """Of what was counted of all tests, these; None where it was not kept whole."""
+        whole = self._remembered(query, HISTORIES, ("builds", "tests", "pool_names"))
+        if not whole:
+            return None
+        tests = of_tests(whole["tests"], test)
+        rows = self._remembered(query, HISTORIES, ("files", "streaks", "told"), keep=among("test", tests))
+        if not rows:
+            return None
+        pools = self._remembered(query, HISTORIES, ("pools",), keep=among("pool", rows["files"]))
+        return Counts(**{**whole, **rows, **pools, "tests": tests}) if pools else None
 
     def health_of(self, query: Query, since: Callable[[], datetime | None]) -> pa.Table:
         """What `health` counts of what the query selects, whatever its tests, or has counted."""
@@ -95,30 +110,44 @@ class Counting:
         self._remember(query, HEALTH, {"health": health})
         return health
 
-    def answer(self, query: Query, since: Callable[[], datetime | None], name: str, kinds: Sequence[str]) -> pa.Table:
+    def answer(
+        self,
+        query: Query,
+        since: Callable[[], datetime | None],
+        name: str,
+        kinds: Sequence[str],
+        pools: Pools | None = None,
+    ) -> pa.Table:
         """What the statement of this name says of the jobs that the query selects, or has said.
 
-        It reads `builds`, `jobs` and these kinds. A statement that asks for no test tells of all.
+        It reads `builds`, `jobs` and these kinds. A statement that asks for no test tells of all. With `pools`, of its
+        rows those of these steps and queues; all others are kept, too, for who asks next.
         """
         query = query if asks_for_tests(name) else replace(query, test=None)
         first = FIRST.get(name, ())
         statements, reads = (*SELECTING, *first, name), ("builds", "jobs", *kinds)
-        if found := self._remembered(query, statements, (name,), reads):
-            return found[name]
+        if found := self._remembered(query, statements, (name,), reads, in_pools(pools)):
+            return of_pools(found[name], pools)
         self.select(query, since())
+        weeks = self._engine.answer("SELECT DISTINCT week FROM jobs ORDER BY week")["week"].to_pylist()
         for kind in kinds:
-            self._show(kind, kind)
+            self._show(kind, kind, weeks)
         for table in first:
             self._engine.make(table, statement(table))
         answer = self._engine.answer(statement(name, test=_asked("a", query.test)))
         if not query.test:
             self._remember(query, statements, {name: answer}, reads)
-        return answer
+        return of_pools(answer, pools)
 
     def _remembered(
-        self, query: Query, statements: Sequence[str], tables: Sequence[str], reads: Sequence[str] = READ
+        self,
+        query: Query,
+        statements: Sequence[str],
+        tables: Sequence[str],
+        reads: Sequence[str] = READ,
+        keep: pc.Expression | None = None,
     ) -> dict[str, pa.Table]:
-        return self._rollups.load(self._answer_name(query, statements, reads), tables) if self._rollups else {}
+        return self._rollups.load(self._answer_name(query, statements, reads), tables, keep) if self._rollups else {}
 
     def _remember(
         self, query: Query, statements: Sequence[str], tables: dict[str, pa.Table], reads: Sequence[str] = READ

@@ -5,16 +5,14 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import starmap
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from flake_report.model.evidence import Build, RetryType
-from flake_report.model.query import of_test
 from flake_report.model.rate import Fleet, History, Pool, Run, RunVerdict, Streak, Variant
 from flake_report.model.results import TestId
 
@@ -36,20 +34,6 @@ class Counts:
     pools: pa.Table
     streaks: pa.Table
     told: pa.Table
-
-
-def of_tests(counts: Counts, pattern: str) -> Counts:
-    """Of all counts those of the tests that a question asks for."""
-    glob = of_test(pattern)
-    labels = zip(counts.tests["classname"].to_pylist(), counts.tests["name"].to_pylist(), strict=True)
-    tests = counts.tests.filter(pa.array([glob.matches(f"{classname}::{name}") for classname, name in labels]))
-
-    def asked(rows: pa.Table) -> pa.Table:
-        return rows.filter(pc.is_in(rows["test"], value_set=tests["test"].combine_chunks()))
-
-    return replace(
-        counts, tests=tests, files=asked(counts.files), streaks=asked(counts.streaks), told=asked(counts.told)
-    )
 
 
 def fold(counts: Counts) -> Fleet:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from flake_report.model.failure import Blame
 from flake_report.model.incident import Struck
-from flake_report.model.query import Query
+from flake_report.model.query import Pools, Query
 from flake_report.model.rate import Variant
 from flake_report.model.results import TestId
 
 from .store import Store
 
 
-def struck(store: Store, query: Query) -> tuple[Struck, ...]:
+def struck(store: Store, query: Query, pools: Pools | None = None) -> tuple[Struck, ...]:
     """Every variant that the environment failed in the selected jobs, whatever test was asked for."""
-    rows = store.answer("struck", ("attempts",), query).to_pylist()
+    rows = store.answer("struck", ("attempts",), query, pools).to_pylist()
     return tuple(
         Struck(
             order=row["place"],

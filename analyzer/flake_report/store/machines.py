@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from flake_report.model.machines import Elsewhere, JobPlace
-from flake_report.model.query import Query
+from flake_report.model.query import Pools, Query
 
 from .store import Store
 
 
-def job_places(store: Store, query: Query) -> tuple[JobPlace, ...]:
+def job_places(store: Store, query: Query, pools: Pools | None = None) -> tuple[JobPlace, ...]:
     """The selected jobs that have results or were lost, in order of builds."""
-    rows = store.answer("machines", (), query)
+    rows = store.answer("machines", (), query, pools)
     columns = (rows[name].to_pylist() for name in ("place", *JobPlace._fields[1:]))
     return tuple(map(JobPlace._make, zip(*columns, strict=True)))
 

@@ -10,16 +10,16 @@ from typing import Any
 
 from flake_report.model.failure import Captured
 from flake_report.model.memory_event import JobRetry, MemoryArchive, MemoryEvent, RetryEnd
-from flake_report.model.query import Query
+from flake_report.model.query import Pools, Query
 
 from .store import Store
 
 
-def memory_events(store: Store, query: Query) -> MemoryArchive:
+def memory_events(store: Store, query: Query, pools: Pools | None = None) -> MemoryArchive:
     """Every GPU-memory event in the jobs that the query selects, whatever their tests."""
-    rows = store.answer("memory_events", ["matches", "memory"], query).to_pylist()
+    rows = store.answer("memory_events", ["matches", "memory"], query, pools).to_pylist()
     ran: dict[tuple[str, str, str], list[int]] = defaultdict(list)
-    for row in store.answer("memory_builds", [], query).to_pylist():
+    for row in store.answer("memory_builds", [], query, pools).to_pylist():
         ran[row["step"], row["queue"], row["agent"]].append(row["place"])
     events = tuple(_event(list(same)) for _, same in groupby(rows, key=itemgetter("job", "line", "test", "signature")))
     return MemoryArchive(events, {where: tuple(places) for where, places in ran.items()})

@@ -32,6 +32,8 @@ import pyarrow.parquet as pq
 from flake_report.model.upkeep import Vacuumed
 
 if TYPE_CHECKING:
+    import pyarrow.compute as pc
+
     from .duck import Duck
 
 FOLDER = "_rollups"
@@ -45,6 +47,9 @@ ANSWER = "answer-"
 _ANSWERS = 60
 """Of some four commands that ask all there is to ask."""
 
+_GROUP = 1 << 16
+"""Rows that are read or passed over as one, where few of a table's are asked for."""
+
 KEPT_ROWS = 100_000
 """Attempts of a week that are worth a rollup; fewer are counted as fast as one is read."""
 
@@ -56,10 +61,10 @@ class Rollups:
         self._folder = root / FOLDER
         self._duck = duck
 
-    def load(self, name: str, tables: Iterable[str]) -> dict[str, pa.Table]:
-        """The tables of a rollup; none where it is not there whole."""
+    def load(self, name: str, tables: Iterable[str], keep: pc.Expression | None = None) -> dict[str, pa.Table]:
+        """The tables of a rollup, or those of their rows that `keep` keeps; none where it is not there whole."""
         try:
-            found = {table: _read(self._path(name, table)) for table in tables}
+            found = {table: _read(self._path(name, table), keep) for table in tables}
         except (OSError, pa.ArrowInvalid):
             return {}
         for table in found:
@@ -78,7 +83,7 @@ class Rollups:
         """Write a rollup for the next time. Each of its files appears whole; a reader takes all of them or none."""
         with suppress(OSError):
             for table, rows in tables.items():
-                write = partial(pq.write_table, rows, compression="zstd", compression_level=1)
+                write = partial(pq.write_table, rows, compression="zstd", compression_level=1, row_group_size=_GROUP)
                 put(self._path(name, table), write)
 
     def keep_answer(self, name: str, tables: Mapping[str, pa.Table]) -> None:
@@ -90,10 +95,14 @@ class Rollups:
         return self._folder / f"{name}.{table}.parquet"
 
 
-def _read(path: Path) -> pa.Table:
-    """The rows of one file; `pq.read_table` reads the same, and loads pandas for it."""
-    with pq.ParquetFile(path) as file:
-        return file.read()
+def _read(path: Path, keep: pc.Expression | None) -> pa.Table:
+    """The rows of one file. All of them come without a dataset, by way of which `pq.read_table` loads pandas."""
+    if keep is None:
+        with pq.ParquetFile(path) as file:
+            return file.read()
+    from pyarrow.dataset import dataset  # noqa: PLC0415  # see above
+
+    return dataset(path, format="parquet").to_table(filter=keep)
 
 
 def put(path: Path, fill: Callable[[Path], object]) -> None:

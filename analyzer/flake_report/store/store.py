@@ -13,7 +13,7 @@ from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
 from flake_report.errors import FlakeReportError, reason
-from flake_report.model.query import Query
+from flake_report.model.query import Pools, Query
 from flake_report.model.rate import Fleet, History
 from flake_report.model.record import IngestCounts, JobRecord
 from flake_report.model.report import Health, Window
@@ -120,14 +120,15 @@ class Store:
         with self._counting() as counting:
             return Window(_since(counting, query), query.until, query.branch)
 
-    def answer(self, name: str, kinds: Sequence[str], query: Query) -> pa.Table:
+    def answer(self, name: str, kinds: Sequence[str], query: Query, pools: Pools | None = None) -> pa.Table:
         """What one of the statements in `sql` says of the jobs that the query selects.
 
         Most ask for no test: then it is of all tests, whatever the query says of them.
         `kinds` are the tables that it reads beside `builds` and `jobs`; what a row of the answer means stands in it.
+        With `pools`, of its rows those of these steps and queues.
         """
         with self._counting() as counting:
-            return counting.answer(query, lambda: _since(counting, query), name, kinds)
+            return counting.answer(query, lambda: _since(counting, query), name, kinds, pools)
 
     def table(self, name: str) -> duckdb.DuckDBPyRelation:
         """One of `builds, jobs, attempts, matches, memory, engines`: rows that count, columns as in `layout`.

@@ -6,4 +6,4 @@ SELECT j.place, j.job, j.step, j.queue, CASE WHEN s.host <> '' THEN s.host ELSE 
 FROM jobs j
 JOIN stored_jobs s ON s.ingest = j.ingest
 WHERE s.sources <> '[]' OR j.died
-ORDER BY place, job
+ORDER BY j.step, j.queue, j.place, j.job

@@ -6,7 +6,7 @@ WITH struck AS (
   FROM attempts a
   WHERE a.blame = 'gpu-memory' AND a.outcome IN ('failed', 'error', 'crashed')
 )
-SELECT j.job, m.device, m.at, m.test, m.when = 'before' AS before, m.total,
+SELECT j.step, j.queue, j.job, m.device, m.at, m.test, m.when = 'before' AS before, m.total,
   coalesce(m.total - m.free, m.used) AS used
 FROM memory m
 JOIN jobs j ON j.ingest = m.ingest

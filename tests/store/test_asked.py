@@ -1,0 +1,81 @@
+"""A question on some tests is answered by where they run, counted or taken from what was kept."""
+
+from __future__ import annotations
+
+import pytest
+
+from flake_report import flow
+from flake_report.model.evidence import JobState
+from flake_report.model.machines import PlaceKind
+from flake_report.model.query import Query
+from flake_report.model.results import Outcome
+from flake_report.store import counting
+from flake_report.store.cost import job_failures, spent_jobs
+from flake_report.store.counting import Counting
+from flake_report.store.incidents import struck
+from flake_report.store.machines import job_places
+from flake_report.store.memory import memory_events
+from flake_report.store.order import orders, traces
+from flake_report.store.tuning import held, starts
+
+PLACES = [("unit", "L4"), ("unit", "H100"), ("kernels", "L4"), ("kernels", "H100")]
+ASKED = frozenset({PLACES[0], PLACES[3]})
+
+
+@pytest.fixture
+def places(store, make):
+    """A store with a job a place and build, each with a victim."""
+    for number in (1, 2):
+        for step, queue in PLACES:
+            job = make.job(f"{step}-{queue}-{number}", step=step, queue=queue, exit_status=1, state=JobState.FAILED)
+            victim = make.attempt(f"test_{step}", Outcome.FAILED, signature="free-memory-at-start", blame="gpu-memory")
+            store.ingest([make.record(make.build(number), job, make.attempt("test_all"), victim)])
+    return store
+
+
+@pytest.fixture(params=["counted", "kept"])
+def four_places(request, places, monkeypatch):
+    """The same; `kept`: every answer was asked for before."""
+    monkeypatch.setattr(counting, "KEPT_ROWS", 1)
+    if request.param == "kept":
+        for ask in (job_places, spent_jobs, job_failures, struck, orders):
+            assert len(ask(places, Query())) == 8
+        places.fleet(Query())
+        monkeypatch.setattr(Counting, "select", lambda *_: pytest.fail("it was counted before"))
+    return places
+
+
+@pytest.mark.parametrize("ask", [job_places, spent_jobs, job_failures, struck, orders], ids=lambda ask: ask.__name__)
+def test_rows_of_other_places_are_left_out(four_places, ask) -> None:
+    rows = ask(four_places, Query(test="test_unit"), ASKED)
+    assert len(rows) == 4
+    assert {row.job for row in rows} == {"unit-L4-1", "unit-L4-2", "kernels-H100-1", "kernels-H100-2"}
+    assert ask(four_places, Query(), frozenset()) == ()
+
+
+@pytest.mark.parametrize("ask", [traces, starts, held], ids=lambda ask: ask.__name__)
+def test_where_there_is_nothing_there_is_nothing_of_some_places(store, make, ask) -> None:
+    store.ingest([make.record(make.build(1), make.job(), make.attempt("test_a"))])
+    assert not ask(store, Query(), ASKED)
+
+
+def test_events_and_builds_of_other_places_are_left_out(store, make) -> None:
+    store.ingest([make.record(make.build(1), make.job(f"{s}{q}", step=s, queue=q)) for s, q in PLACES])
+    assert {where[:2] for where in memory_events(store, Query(), ASKED).ran} == ASKED
+
+
+def test_a_fleet_of_some_tests_has_the_pools_in_which_they_ran(four_places) -> None:
+    fleet = four_places.fleet(Query(test="test_unit"))
+    assert [(pool.step, pool.queue, pool.orders) for pool in fleet.pools] == [
+        ("unit", "H100", (0, 1)),
+        ("unit", "L4", (0, 1)),
+    ]
+    assert [history.variant.queue for history in fleet.histories] == ["H100", "L4"]
+    assert four_places.fleet(Query(test="no such test")).pools == ()
+
+
+def test_machines_are_judged_by_the_jobs_that_run_what_is_asked_for(places) -> None:
+    report = flow.show(places.address, Query(test="test_unit"), budget=0.005)
+    (machine,) = [rate for rate in report.agents if rate.kind is PlaceKind.MACHINE]
+    assert (machine.trouble.hits, machine.trouble.n) == (4, 4)
+    assert {(one.place.step, one.place.queue) for one in report.memory.suspicions} <= {PLACES[0], PLACES[1]}
