@@ -7,11 +7,12 @@
 rollups of weeks that the first left, `warm` with its whole answer; `test` and `week` are `--test X` and `--since 1w`
 after it; `folded` is `warm` with the histories made into Python's objects. The peers count less: of each variant its
 runs, those that failed, and those that failed and passed. `duckdb` asks one query, `duckdb weekly` one a week and sums
-up, polars streams, pandas goes week by week. `duckdb same` answers nearly what `cold` does, week by week and as one
-would write it: streaks, files, and the failed runs with what they say.
+up, polars streams, pandas goes week by week. `duckdb same` and `pandas same` answer nearly what `cold` does, week by
+week and as one would write it: streaks, files, and the failed runs with what they say.
 
 `show` is the whole command, from its arguments to the text in a pipe, with the answers that `warm` found and no page;
-`show again` is the same command in another process after it, which finds the page that `show` left.
+`show again` is the same command in another process after it, which finds the page that `show` left. `show test` is
+`show --test X` where nobody asked for X before, after `show`; `show week` and `week again` are `show --since 1w`.
 
 Each sample is a process of its own, samples are interleaved, medians are shown. The clock starts when all is imported
 that the method always needs: for `show again` that is all, while `show` imports what counts and rates when it finds no
@@ -59,7 +60,7 @@ SHOW = f"""{HEAD}
 import flake_report.cli.show, flake_report.store.pages
 from flake_report.cli import main
 {START}
-status = main(["show", "--store", store])
+status = main(["show", "--store", store, *sys.argv[2:]])
 sys.stdout.flush()
 if status:
     sys.exit(status)
@@ -188,6 +189,42 @@ done(len(found))
 """
 
 
+PANDAS_SAME = f"""{HEAD}
+import pandas as pd
+import pyarrow.parquet as pq
+{START}{FILES}
+read = lambda files, columns: pd.concat(
+    [pq.read_table(file, columns=columns, partitioning=None).to_pandas() for file in files], ignore_index=True)
+jobs = read(uris("jobs"), ["ingest", "step", "queue", "agent", "job"])
+names = ["classname", "name", "apart", "session_key", "step", "queue"]
+told_of = ["outcome", "attempt", "fingerprint", "signature", "file"]
+plain, streaks, told = [], [], []
+for files in weeks.values():
+    rows = read(files, [*names[:4], "ingest", "build", *told_of]).merge(jobs, on="ingest")
+    rows["bad"] = rows.outcome.isin(["failed", "error", "crashed"])
+    rows["state"] = 2 - rows.outcome.isin(["passed", "xfailed", "xpassed"]) - 2 * (rows.outcome == "skipped")
+    rows["build"] = rows.build.astype("int64")
+    by_run = rows.groupby([*names, "build"], sort=False)
+    runs = by_run.agg(state=("state", "max"), file=("file", "max")).reset_index()
+    runs["ever"] = runs.groupby(names, sort=False).state.transform("max")
+    quiet, loud = runs[runs.ever < 2], runs[runs.ever == 2].sort_values("build")
+    summed = dict(runs=("build", "size"), first=("build", "min"), last=("build", "max"), file=("file", "max"))
+    plain.append(quiet.groupby([*names, "state"], sort=False, as_index=False).agg(**summed))
+    loud["streak"] = (loud.state == 2).groupby([loud[name] for name in names], sort=False).cumsum()
+    streaks.append(loud.groupby([*names, "state", "streak"], sort=False, as_index=False).agg(**summed))
+    failed = rows.merge(runs.loc[runs.state == 2, [*names, "build"]], on=[*names, "build"]).sort_values("attempt")
+    failed[["fingerprint", "signature"]] = failed[["fingerprint", "signature"]].replace("", None)
+    told.append(failed.groupby([*names, "build"], sort=False, as_index=False).agg(
+        bad=("bad", "sum"), attempts=("bad", "size"), fingerprint=("fingerprint", "first"),
+        signature=("signature", "first"), agent=("agent", "first"), job=("job", "first")))
+both = pd.concat([*plain, *streaks])
+found = both.groupby(names, sort=False).agg(
+    file=("file", "max"), runs=("runs", "sum"), first=("first", "min"), last=("last", "max"))
+streaks, told = pd.concat(streaks), pd.concat(told)
+done(len(found))
+"""
+
+
 def ours(query: str, more: str = "pass", counted: str = "") -> str:
     asked = "counts = counting.counts(query, lambda: _since(counting, query))"
     return OURS.format(query=query, more=more, counted=counted or asked)
@@ -210,11 +247,15 @@ def programs(polars: str) -> dict[str, tuple[str, ...]]:
         "week": (ours("Query(since=timedelta(weeks=1))"),),
         "show": (SHOW,),
         "show again": (SHOW,),
+        "show test": (SHOW, "--test", "test_fewer_blocks[4711-"),
+        "show week": (SHOW, "--since", "1w"),
+        "week again": (SHOW, "--since", "1w"),
         "duckdb": (DUCKDB, "one"),
         "duckdb weekly": (DUCKDB, "weekly"),
         "duckdb same": (SAME, SAME_RUNS, SAME_TOLD),
         "polars": (POLARS, polars),
         "pandas": (PANDAS,),
+        "pandas same": (PANDAS_SAME,),
     }
 
 
@@ -235,7 +276,7 @@ def main() -> int:
         for name, (program, *arguments) in chosen.items():
             if name == "cold":
                 shutil.rmtree(Path(asked.store) / "_rollups", ignore_errors=True)
-            if name == "show":
+            if name in ("show", "show test", "show week"):
                 for page in (Path(asked.store) / "_rollups").glob("page-*"):
                     page.unlink()
             command = [sys.executable, "-c", program, asked.store, *arguments]
@@ -247,14 +288,13 @@ def main() -> int:
                 continue
             taken[name].append([*json.loads(ran.stdout.splitlines()[-1]), whole])
             print(f"{name}: {taken[name][-1]}", file=sys.stderr, flush=True)
-    print(f"{'':14}{'s':>8}{'cpu s':>8}{'peak MB':>9}{'variants':>10}{'process s':>11}{'x duckdb':>10}")
+    print(f"{'':14}{'s':>8}{'cpu s':>8}{'peak MB':>9}{'variants':>10}{'process s':>11}{'cold is x':>10}")
     medians = {
         name: [statistics.median(row[at] for row in rows) for at in range(5)] for name, rows in taken.items() if rows
     }
-    peer = min((medians[name][0] for name in ("duckdb", "duckdb weekly") if name in medians), default=0.0)
     for name, (seconds, processor, peak, rows, whole) in medians.items():
-        ratio = f"{seconds / peer:10.2f}" if peer else f"{'-':>10}"
-        print(f"{name:14}{seconds:8.2f}{processor:8.2f}{peak:9.0f}{rows:10,.0f}{whole:11.2f}{ratio}", flush=True)
+        cold = f"{medians['cold'][0] / seconds:10.2f}" if "cold" in medians else f"{'-':>10}"
+        print(f"{name:14}{seconds:8.2f}{processor:8.2f}{peak:9.0f}{rows:10,.0f}{whole:11.2f}{cold}", flush=True)
     return 0
 
 
