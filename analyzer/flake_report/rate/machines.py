@@ -110,12 +110,13 @@ def _bad_machines(jobs: Sequence[JobPlace], troubles: Troubles, builds: Sequence
     so the jobs of a build on one machine are also taken as one, in trouble if any is, within their queue and week.
     """
     named = [job for job in jobs if job.machine]
+    weeks = [build.week for build in builds]
     machines: dict[str, int] = {}
     strata: dict[tuple[str, ...], int] = {}
     visits: dict[tuple[int, int, int], bool] = {}
     dealt: list[tuple[int, int, bool]] = []
     for job in named:
-        machine, week = machines.setdefault(job.machine, len(machines)), builds[job.order].week
+        machine, week = machines.setdefault(job.machine, len(machines)), weeks[job.order]
         bad = _troubled(job, troubles)
         dealt.append((machine, strata.setdefault((job.step, job.queue, week), len(strata)), bad))
         visit = (machine, strata.setdefault((job.queue, week), len(strata)), job.order)

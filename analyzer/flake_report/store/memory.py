@@ -19,8 +19,10 @@ def memory_events(store: Store, query: Query, pools: Pools | None = None) -> Mem
     """Every GPU-memory event in the jobs that the query selects, whatever their tests."""
     rows = store.answer("memory_events", ["matches", "memory"], query, pools).to_pylist()
     ran: dict[tuple[str, str, str], list[int]] = defaultdict(list)
-    for row in store.answer("memory_builds", [], query, pools).to_pylist():
-        ran[row["step"], row["queue"], row["agent"]].append(row["place"])
+    builds = store.answer("memory_builds", [], query, pools)
+    columns = [builds[name].to_pylist() for name in ("step", "queue", "agent", "place")]
+    for step, queue, agent, place in zip(*columns, strict=True):
+        ran[step, queue, agent].append(place)
     events = tuple(_event(list(same)) for _, same in groupby(rows, key=itemgetter("job", "line", "test", "signature")))
     return MemoryArchive(events, {where: tuple(places) for where, places in ran.items()})
 
