@@ -102,3 +102,17 @@ def test_a_failure_on_the_way_leaves_it_as_it_was_too() -> None:
     with pytest.raises(KeyError), understand.seldom_searched():
         {}["missing"]
     assert gc.get_threshold() == (700, 10, 10)
+
+
+def test_without_texts_failures_lose_their_tracebacks_once_these_are_understood() -> None:
+    raised = "E   torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
+    report = f"""<testsuite name="pytest" tests="2"><testcase classname="a" name="t" time="1"><failure message="">
+        def test(): ...&#10;{raised}</failure></testcase><testcase classname="a" name="u" time="1"/></testsuite>"""
+    evidence = Evidence(BUILD, JOB, (Blob("junit.xml", lambda: iter([report.encode()])),), None)
+    table = understand.signature_table()
+    whole, light = understand.read(evidence, table), understand.read(evidence, table, texts=False)
+    failed, passed = light.attempts
+    assert raised in whole.attempts[0].attempt.text
+    assert failed.blame == "gpu-memory"
+    assert failed.attempt.text == ""
+    assert light.attempts == (whole.attempts[0]._replace(attempt=whole.attempts[0].attempt._replace(text="")), passed)

@@ -58,7 +58,7 @@ def ingest(
         for evidence in open_source(source, warn, build_from):
             if told(evidence) in known:
                 continue
-            record = read(evidence, table)
+            record = read(evidence, table, texts=False)
             for warning in (*of_job(record), *_taken_place(came_from, source, record.job)):
                 warn(warning)
             yield record

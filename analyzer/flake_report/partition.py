@@ -47,7 +47,7 @@ def read_part(task: Task, sources: Iterable[str]) -> Done:
         for source in sources:
             for evidence in open_source(source, warnings.append, task.build_from):
                 if told(evidence) not in task.known:
-                    record = read(evidence, task.table)
+                    record = read(evidence, task.table, texts=False)
                     warnings.extend(of_job(record))
                     jobs.append(replace(record.job, command=""))
                     yield record

@@ -62,10 +62,14 @@ def read_log(
     return log, diagnose(causes(scan.matches(), log), log, log.attempts)
 
 
-def read(evidence: Evidence, table: SignatureTable) -> JobRecord:
-    """All that one job left, understood: its attempts with their signatures, and the causes in its log."""
+def read(evidence: Evidence, table: SignatureTable, *, texts: bool = True) -> JobRecord:
+    """All that one job left, understood: its attempts with their signatures, and the causes in its log.
+
+    Without `texts` failures lose their tracebacks once these are understood: a store holds none, and those of the many
+    jobs that are stored together would take more memory than all else.
+    """
     with seldom_searched():
-        return _read(evidence, table)
+        return _read(evidence, table, texts=texts)
 
 
 @contextmanager
@@ -83,7 +87,7 @@ def seldom_searched() -> Iterator[None]:
         gc.set_threshold(*before)
 
 
-def _read(evidence: Evidence, table: SignatureTable) -> JobRecord:
+def _read(evidence: Evidence, table: SignatureTable, *, texts: bool) -> JobRecord:
     warnings: list[str] = []
     reports: list[ReportFile] = []
     log = JobLog(lines=0)
@@ -109,7 +113,7 @@ def _read(evidence: Evidence, table: SignatureTable) -> JobRecord:
     return JobRecord(
         build=evidence.build,
         job=evidence.job,
-        attempts=classified(kept, found, table),
+        attempts=classified(kept, found, table, texts=texts),
         causes=found,
         memory=(*log.memory, *samples_of(measured)),
         engines=log.engines,
@@ -147,9 +151,9 @@ def diagnose(found: tuple[Cause, ...], log: JobLog, attempts: Sequence[Attempt])
 
 
 def classified(
-    attempts: Sequence[Attempt], found: tuple[Cause, ...], table: SignatureTable
+    attempts: Sequence[Attempt], found: tuple[Cause, ...], table: SignatureTable, *, texts: bool
 ) -> tuple[ClassifiedAttempt, ...]:
-    """Each attempt with why it failed, and with the fingerprint of its message."""
+    """Each attempt with why it failed, with the fingerprint of its message, and with its text if `texts`."""
     of_test: dict[TestId, list[Cause]] = defaultdict(list)
     for cause in found:
         if cause.test:
@@ -158,16 +162,17 @@ def classified(
     known = list(map(tuple.__new__, repeat(ClassifiedAttempt), zip(attempts, nothing, nothing, strict=False)))
     for at, attempt in enumerate(attempts):
         if attempt.outcome is not Outcome.PASSED and attempt.outcome.bad:
-            known[at] = _classified(attempt, of_test.get(as_logged(attempt.test), ()), table)
+            signature = signature_of(attempt.message, attempt.text, of_test.get(as_logged(attempt.test), ()), table)
+            known[at] = ClassifiedAttempt(_printed(attempt, texts=texts), *(signature or ()))
     return tuple(known)
 
 
-def _classified(attempt: Attempt, own: Sequence[Cause], table: SignatureTable) -> ClassifiedAttempt:
-    """An attempt that failed; `own` are the causes that the log has for its test."""
-    if not attempt.fingerprint and (known := prints.fingerprint(attempt.message)):
-        attempt = attempt._replace(fingerprint=known.hash)
-    known_failure = signature_of(attempt.message, attempt.text, own, table)
-    return ClassifiedAttempt(attempt, *known_failure) if known_failure else ClassifiedAttempt(attempt)
+def _printed(attempt: Attempt, *, texts: bool) -> Attempt:
+    """An attempt that failed, with its fingerprint."""
+    found = None if attempt.fingerprint else prints.fingerprint(attempt.message)
+    return attempt._replace(
+        fingerprint=found.hash if found else attempt.fingerprint, text=attempt.text if texts else ""
+    )
 
 
 def versions_with(table: SignatureTable) -> Versions:

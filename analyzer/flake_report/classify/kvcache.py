@@ -62,4 +62,4 @@ def _nearest(refusal: Match, numbers: Sequence[Match], log: JobLog) -> Match | N
 
 
 def _as_setting(refusal: Match) -> Match:
-    return replace(refusal, signature=replace(refusal.signature, blame=Blame.TEST, hint=SETTING_HINT))
+    return refusal._replace(signature=replace(refusal.signature, blame=Blame.TEST, hint=SETTING_HINT))

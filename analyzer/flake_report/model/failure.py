@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from .memory import GIB, largest_utilization
 
@@ -52,8 +52,7 @@ class Signature:
     weak: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """One place where a signature matched. `line` counts from 1, `offset` in bytes; captured numbers are numbers.
 
     `rank` is the row's place in its table, from 0: of two matches the lower one says more.
@@ -63,7 +62,7 @@ class Match:
     line: int
     offset: int
     text: str
-    captures: Mapping[str, Captured] = field(default_factory=dict)
+    captures: Mapping[str, Captured]
     rank: int = 0
 
 

@@ -236,7 +236,8 @@ class JunitBuilder:
             return at
         inside, before = self._in[-1], self.cases
         self._taker.texts = self._texts or inside.suite.dialect is Dialect.PLAYWRIGHT
-        at = self._taker.take(buffer, at, self._hold_next)
+        entered = self._held_suite is inside.suite
+        at = self._taker.take(buffer, at, self._held.add if entered else self._hold_next)
         taken = self.cases - before
         inside.cases += taken
         inside.attempts += taken

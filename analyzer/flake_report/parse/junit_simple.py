@@ -59,16 +59,21 @@ class Run:
     def columns(self) -> Columns:
         """Class, name, time and file of each case."""
         if self._columns is None:
-            width = len(self.keys)
-            values = self.text.split('"')[1::2]
-            if "&" in self.text or "\n" in self.text or "\t" in self.text:
+            text, width = self.text, len(self.keys)
+            values = text.split('"')[1::2]
+            if "&" in text or "\n" in text or "\t" in text:
                 values = [attribute(value) for value in values]
-            found = {key: values[place::width] for place, key in enumerate(self.keys)}
             empty = [""] * self.cases
-            classes = found.get("classname") or found.get("class") or empty
-            names, times = found.get("name", empty), found.get("time", empty)
-            self._columns = Columns(classes, names, times, found.get("file", empty))
+            columns = [empty if place is None else values[place::width] for place in _places(self.keys)]
+            self._columns = Columns(*columns)
         return self._columns
+
+
+@lru_cache(maxsize=64)
+def _places(keys: tuple[str, ...]) -> tuple[int | None, ...]:
+    """Where class, name, time and file stand among a case's attributes; None for one that is not there."""
+    classname = "classname" if "classname" in keys else "class"
+    return tuple(keys.index(key) if key in keys else None for key in (classname, "name", "time", "file"))
 
 
 class Simple(NamedTuple):

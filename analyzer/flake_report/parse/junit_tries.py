@@ -68,7 +68,8 @@ def _final(case: Case, parts: list[Part], dialect: Dialect) -> Try:
     if _CRASH.match(message) or main.type == Outcome.CRASHED:
         outcome, phase = Outcome.CRASHED, None
     phase = _own_phase(case) or phase
-    texts = [main.text, *(part.text for part in bad if part is not main), case.output]
+    others = [part.text for part in bad if part is not main] if len(bad) > 1 else []
+    texts = [main.text, *others, case.output]
     text = "\n".join([piece for piece in map(str.strip, texts) if piece])
     message = message or first_line(text)
     # Two failures may be two checks of one attempt, or two attempts: some tools write the one, some the other.
