@@ -1,10 +1,10 @@
 """The store: Delta Lake underneath, counting SQL on top.
 
 How far it goes. An attempt takes some 20 bytes, ids, names and messages included, as names repeat; counting it takes
-one to two microseconds of one core, once, as a week that did not change is not counted again (see `rollups`).
+some 0.8 microseconds of one core, once, as a week that did not change is not counted again (see `rollups`).
 
 10^9 attempts, five years of a large CI, are 20 GB in 2,000 full files. DuckDB on one machine is the engine: the first
-count takes half an hour of one core, in some 3 GB of memory (see `duck`). The first thing to hurt is
+count takes a quarter of an hour of one core, in some 3 GB of memory (see `duck`). The first thing to hurt is
 reading all jobs (20 million rows, some seconds) for each question to a changed store; the next is the answer, which
 is made into Python's objects: for 50,000 variants with failures seconds and a gigabyte. Ask for a step, a queue or the
 last weeks then, or read the tables with SQL.
