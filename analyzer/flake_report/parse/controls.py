@@ -11,14 +11,16 @@ from collections.abc import Callable
 from functools import cache
 from itertools import count
 
-_FEW_BLOCKS = 16
+_SMALL = 1 << 16
+_FEW = 16
+"""Blocks that are not small; so many are looked at before hyperscan is worth its loading."""
 _SPACED = bytes(0x20 if code < 0x20 and code not in b"\t\n\r" else code for code in range(256))
 _asked = count(1)
 
 
 def has_controls(block: bytes) -> bool:
     """Which of the two ways is taken makes no difference but in time."""
-    return (translated if next(_asked) <= _FEW_BLOCKS else _scanner())(block)
+    return (translated if len(block) < _SMALL or next(_asked) <= _FEW else _scanner())(block)
 
 
 def translated(block: bytes) -> bool:

@@ -52,7 +52,7 @@ class Resolver:
         self._started: datetime | None = None
         self._session = ""
         self._sure = True
-        self._passes = Alike(Attempt(TestId("", ""), Outcome.PASSED))
+        self._passes: Alike | None = None
         self._classes = PytestClasses()
         self._groups: dict[Key, Group] = {}
         self._progress: dict[Key, Progress] = {}
@@ -77,7 +77,7 @@ class Resolver:
                 self._session = entry.name if entry.dialect is Dialect.OWN else ""
                 if entry.dialect is Dialect.PYTEST and suites > 1:
                     self._session = sessions.setdefault(entry.number, str(len(sessions) + 1))
-                self._passes = Alike(self._plain_pass())
+                self._passes = None
             elif isinstance(entry, Run):
                 if counting and entry.named:
                     self.tests += entry.cases
@@ -107,7 +107,7 @@ class Resolver:
             return
         if suite.dialect is Dialect.PYTEST:
             classes = list(map(self._classes.__getitem__, classes))
-        emit = self._emit
+        emit, self._passes = self._emit, self._passes or Alike(self._plain_pass())
         for attempt in self._passes.rows(classes, names, many_seconds(times), files):
             emit(attempt)
 
