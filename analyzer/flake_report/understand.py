@@ -160,14 +160,15 @@ def classified(
             of_test[from_nodeid(cause.test)].append(cause)
     nothing = repeat("")  # known of most: made without a line of Python for each
     known = list(map(tuple.__new__, repeat(ClassifiedAttempt), zip(attempts, nothing, nothing, strict=False)))
-    for at, attempt in enumerate(attempts):
-        if attempt.outcome is not Outcome.PASSED and attempt.outcome.bad:
-            signature = signature_of(attempt.message, attempt.text, of_test.get(as_logged(attempt.test), ()), table)
-            known[at] = ClassifiedAttempt(_printed(attempt, texts=texts), *(signature or ()))
+    passed = Outcome.PASSED
+    for at in [at for at, attempt in enumerate(attempts) if attempt.outcome is not passed and attempt.outcome.bad]:
+        attempt = attempts[at]
+        signature = signature_of(attempt.message, attempt.text, of_test.get(as_logged(attempt.test), ()), table)
+        known[at] = ClassifiedAttempt(_fingerprinted(attempt, texts=texts), *(signature or ()))
     return tuple(known)
 
 
-def _printed(attempt: Attempt, *, texts: bool) -> Attempt:
+def _fingerprinted(attempt: Attempt, *, texts: bool) -> Attempt:
     """An attempt that failed, with its fingerprint."""
     found = None if attempt.fingerprint else prints.fingerprint(attempt.message)
     return attempt._replace(
