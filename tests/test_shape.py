@@ -13,13 +13,14 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "analyzer" / "flake_report"
 GUARD = ROOT / "ci" / "gpu-guard-buildkite-plugin" / "gpu_guard"
 
-FOUNDATION = {"model", "errors"}
+FOUNDATION = {"model", "errors", "cycles"}
 STAGES = {"collect", "parse", "classify", "store", "rate", "report"}
 PURE = {"model", "parse", "classify", "rate", "report"}
 ALLOWED = {
     **dict.fromkeys(STAGES, FOUNDATION),
     "model": {"errors"},
     "errors": set(),
+    "cycles": set(),
     "config": FOUNDATION,
     "demo": FOUNDATION | {"collect"},
     "understand": FOUNDATION | {"collect", "parse", "classify"},

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-
-import pytest
 
 from flake_report import understand
 from flake_report.model.evidence import Blob, Build, Evidence, Job, JobState
@@ -71,37 +67,6 @@ FAILED a.py::test_b - {wrapper}
     )
     record = understand.read(evidence, understand.signature_table())
     assert [(one.attempt.test.apart, one.blame) for one in record.attempts] == [("gw0", ""), ("gw1", "gpu-memory")]
-
-
-@pytest.fixture
-def threshold() -> Iterator[None]:
-    before = gc.get_threshold()
-    yield
-    gc.set_threshold(*before)
-
-
-@pytest.mark.parametrize(
-    ("before", "within"),
-    [
-        pytest.param((700, 10, 10), (understand.SELDOM, 10, 10), id="as Python has it"),
-        pytest.param((2 * understand.SELDOM, 5, 5), (2 * understand.SELDOM, 5, 5), id="seldom already"),
-        pytest.param((0, 10, 10), (0, 10, 10), id="never"),
-    ],
-)
-@pytest.mark.usefixtures("threshold")
-def test_the_search_is_seldom_and_then_as_it_was(before: tuple[int, int, int], within: tuple[int, int, int]) -> None:
-    gc.set_threshold(*before)
-    with understand.seldom_searched():
-        assert gc.get_threshold() == within
-    assert gc.get_threshold() == before
-
-
-@pytest.mark.usefixtures("threshold")
-def test_a_failure_on_the_way_leaves_it_as_it_was_too() -> None:
-    gc.set_threshold(700, 10, 10)
-    with pytest.raises(KeyError), understand.seldom_searched():
-        {}["missing"]
-    assert gc.get_threshold() == (700, 10, 10)
 
 
 def test_without_texts_failures_lose_their_tracebacks_once_these_are_understood() -> None:

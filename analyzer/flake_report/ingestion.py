@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from flake_report.collect.files import Warn
 from flake_report.model.evidence import Job
 
-from .understand import Told, of_job, read, seldom_searched, told, versions_with
+from .cycles import seldom_searched
+from .understand import Told, of_job, read, told, versions_with
 
 if TYPE_CHECKING:
     from flake_report.classify.signatures import SignatureTable

@@ -16,7 +16,8 @@ from flake_report.store.commit import Prepared, in_batches, prepare
 from flake_report.store.root import located
 
 from .classify.signatures import SignatureTable
-from .understand import Told, of_job, read, seldom_searched, told
+from .cycles import seldom_searched
+from .understand import Told, of_job, read, told
 
 
 @dataclass(frozen=True, slots=True)

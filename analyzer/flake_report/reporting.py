@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from flake_report.model.report import FlakeReport, Page
 
+from .cycles import seldom_searched
+
 if TYPE_CHECKING:
     from datetime import datetime
 
@@ -121,6 +123,7 @@ def site(
     return render(report, stories, made_at, decided)
 
 
+@seldom_searched()
 def _report(
     opened: Store,
     query: Query,
@@ -177,6 +180,7 @@ def _report(
     )
 
 
+@seldom_searched()
 def _stories(opened: Store, query: Query, fleet: Fleet, rates: Iterable[FlakeRate], budget: float) -> Stories:
     from flake_report.model.story import Stories, Story
     from flake_report.rate.rates import intervals

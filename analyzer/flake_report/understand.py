@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib.resources import files
 from itertools import repeat
@@ -32,8 +30,7 @@ from flake_report.parse.samples import nodeid, samples_of
 from flake_report.parse.sessions import ReportFile
 from flake_report.parse.testid import as_logged, from_nodeid
 
-SELDOM = 1_000_000
-"""More objects than a commit's worth of attempts are, so that those are not gone over again and again."""
+from .cycles import seldom_searched
 
 
 def signature_table(*user_files: tuple[str, str]) -> SignatureTable:
@@ -70,21 +67,6 @@ def read(evidence: Evidence, table: SignatureTable, *, texts: bool = True) -> Jo
     """
     with seldom_searched():
         return _read(evidence, table, texts=texts)
-
-
-@contextmanager
-def seldom_searched() -> Iterator[None]:
-    """Python seldom searches for objects that only hold each other.
-
-    Results stay until they are stored and hold no cycles, but searching them all, again and again, is a quarter of the
-    time that ingesting takes. Cycles of whatever else runs meanwhile are found later.
-    """
-    before = gc.get_threshold()
-    gc.set_threshold(max(SELDOM, before[0]) if before[0] else 0, *before[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 def _read(evidence: Evidence, table: SignatureTable, *, texts: bool) -> JobRecord:

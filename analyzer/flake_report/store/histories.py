@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import starmap
 from typing import Any
@@ -12,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from flake_report.cycles import seldom_searched
 from flake_report.model.evidence import Build, RetryType
 from flake_report.model.rate import Fleet, History, Pool, Run, RunVerdict, Streak, Variant
 from flake_report.model.results import TestId
@@ -41,22 +40,10 @@ def fold(counts: Counts) -> Fleet:
 
     Column by column and in plain tuples: a fleet has tens of thousands of histories, and a question waits for all.
     """
-    with _without_collection():
+    with seldom_searched():
         builds = tuple(starmap(Build, _rows(counts.builds, _BUILD)))
         pools = _pools(counts)
         return Fleet(builds, tuple(pools.values()), tuple(_histories(counts, builds, pools)))
-
-
-@contextmanager
-def _without_collection() -> Iterator[None]:
-    """Nothing made here is garbage: looking for some, each time so many objects more are there, doubles the time."""
-    collected = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collected:
-            gc.enable()
 
 
 _BUILD = ("org", "pipeline", "build", "number", "commit", "branch", "source", "created_at", "state")
