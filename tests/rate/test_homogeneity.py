@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from flake_report.rate.homogeneity import homogeneity
+from flake_report.rate.homogeneity import _hypergeometric, homogeneity
 
 
 def on_machines(*cells: tuple[int, int, int, int]):
@@ -51,6 +51,15 @@ def test_p_values_lie_between_the_smallest_and_one_and_correction_never_lowers_t
     assert (found.smallest <= found.p_values + 1e-12).all()
     assert (found.p_values <= found.corrected + 1e-12).all()
     assert (found.corrected <= 1).all()
+
+
+@given(st.integers(1, 3000), st.data())
+def test_chances_of_one_stratum_are_scipys(jobs: int, data) -> None:
+    bad, drawn = data.draw(st.integers(0, jobs)), data.draw(st.integers(0, jobs))
+    chances = _hypergeometric(jobs, bad, drawn)
+    expected = stats.hypergeom.pmf(np.arange(min(bad, drawn) + 1), jobs, bad, drawn)
+    assert chances == pytest.approx(expected, rel=1e-9, abs=1e-15)
+    assert chances.sum() == pytest.approx(1)
 
 
 def test_no_jobs_have_no_machines() -> None:

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import hypergeom
+from scipy.special import betaln
 
 from .intervals import Floats
 from .multiplicity import family_wise
@@ -62,5 +62,19 @@ def _sum_of(draws: Counts) -> Floats:
 
 @lru_cache(maxsize=4096)
 def _hypergeometric(jobs: int, bad: int, drawn: int) -> Floats:
-    chances: Floats = hypergeom.pmf(np.arange(min(bad, drawn) + 1), jobs, bad, drawn)
+    """C(bad, k) C(jobs - bad, drawn - k) / C(jobs, drawn) for k = 0, 1, …; 0 where there are not so many sound jobs.
+
+    Not by `scipy.stats`: to import that takes longer than a question on one test.
+    """
+    found, sound = np.arange(min(bad, drawn) + 1), jobs - bad
+    chances = np.zeros(len(found))
+    can = drawn - found <= sound
+    ways = _log_ways(bad, found[can]) + _log_ways(sound, drawn - found[can])
+    chances[can] = np.exp(ways - _log_ways(jobs, drawn))
     return chances
+
+
+def _log_ways(among: int, chosen: NDArray[np.int64] | int) -> Floats:
+    """The logarithm of the number of ways to choose so many: of C(n, k) = 1 / ((n + 1) B(k + 1, n - k + 1))."""
+    ways: Floats = -betaln(np.add(chosen, 1), np.subtract(among, chosen) + 1) - np.log(among + 1)
+    return ways
