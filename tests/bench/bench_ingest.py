@@ -44,9 +44,9 @@ START = datetime(2026, 1, 5, tzinfo=UTC)
 
 
 def make_archive(root: Path, jobs: int, cases: int) -> None:
-    """Ten jobs a build."""
+    """Ten jobs a build, of which there is one at least."""
     writer, rng = ArchiveWriter(root, "acme", "ci"), Random(7)
-    for number in range(1, jobs // 10 + 1):
+    for number in range(1, max(1, jobs // 10) + 1):
         created = (START + timedelta(days=number)).isoformat()
         payloads = [job_payload(number, at) for at in range(10)]
         writer.write_build(
