@@ -211,9 +211,8 @@ def _places(
     from flake_report.store.machines import elsewhere, job_places
 
     gpus = {name: queue.gpu_type for name, queue in queues.items() if queue.gpu_type}
-    return place_rates(
-        job_places(opened, query, _pools(query, fleet)), troubles, fleet.builds, gpus, elsewhere(opened, query)
-    )
+    jobs = job_places(opened, query, _pools(query, fleet), own=troubles.own, victims=troubles.victims)
+    return place_rates(jobs, fleet.builds, gpus, elsewhere(opened, query))
 
 
 def _memory(opened: Store, query: Query, pools: Pools | None, budget: float) -> MemoryReport:

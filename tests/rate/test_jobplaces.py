@@ -25,10 +25,12 @@ def test_what_failed_here_is_sought_on_other_machines(builds, expected, job_reco
     assert elsewhere(job_records(*builds), Query()) == tuple(Elsewhere(*row) for row in expected)
 
 
-def test_each_job_is_told_with_its_machine_and_whether_it_was_lost(job_records) -> None:
-    places = job_places(job_records("P", "F!|P"), Query())
-    assert [(place.order, place.job, place.machine, place.retry, place.lost) for place in places] == [
-        (0, "0-0", "agent-0", False, False),
-        (1, "1-0", "agent-0", False, True),
-        (1, "1-1", "agent-1", True, False),
+def test_each_job_is_told_with_its_machine_and_its_trouble(job_records) -> None:
+    places = job_places(job_records("P", "F!|P"), Query(), own={"1-1"}, victims={"0-0", "1-1"})
+    machines = [places.machine.names[code] for code in places.machine.codes]
+    marks = (places.retry, places.own, places.victim, places.lost)
+    assert list(zip(places.order, machines, *marks, strict=True)) == [
+        (0, "agent-0", False, False, True, False),
+        (1, "agent-0", False, False, False, True),
+        (1, "agent-1", True, True, True, False),
     ]

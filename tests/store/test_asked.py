@@ -22,6 +22,13 @@ PLACES = [("unit", "L4"), ("unit", "H100"), ("kernels", "L4"), ("kernels", "H100
 ASKED = frozenset({PLACES[0], PLACES[3]})
 
 
+def placed(store, query, pools=None) -> tuple[tuple[str, str, int], ...]:
+    """Step, queue and build of each job of which it is asked where it ran."""
+    jobs = job_places(store, query, pools)
+    step, queue = ([column.names[code] for code in column.codes] for column in (jobs.step, jobs.queue))
+    return tuple(zip(step, queue, jobs.order.tolist(), strict=True))
+
+
 @pytest.fixture
 def places(store, make):
     """A store with a job a place and build, each with a victim."""
@@ -38,19 +45,25 @@ def four_places(request, places, monkeypatch):
     """The same; `kept`: every answer was asked for before."""
     monkeypatch.setattr(counting, "KEPT_ROWS", 1)
     if request.param == "kept":
-        for ask in (job_places, spent_jobs, job_failures, struck, orders):
+        for ask in (placed, spent_jobs, job_failures, struck, orders):
             assert len(ask(places, Query())) == 8
         places.fleet(Query())
         monkeypatch.setattr(Counting, "select", lambda *_: pytest.fail("it was counted before"))
     return places
 
 
-@pytest.mark.parametrize("ask", [job_places, spent_jobs, job_failures, struck, orders], ids=lambda ask: ask.__name__)
+@pytest.mark.parametrize("ask", [spent_jobs, job_failures, struck, orders], ids=lambda ask: ask.__name__)
 def test_rows_of_other_places_are_left_out(four_places, ask) -> None:
     rows = ask(four_places, Query(test="test_unit"), ASKED)
     assert len(rows) == 4
     assert {row.job for row in rows} == {"unit-L4-1", "unit-L4-2", "kernels-H100-1", "kernels-H100-2"}
     assert ask(four_places, Query(), frozenset()) == ()
+
+
+def test_places_of_other_jobs_are_left_out(four_places) -> None:
+    kept = {(*place, order) for place in ASKED for order in (0, 1)}
+    assert sorted(placed(four_places, Query(test="test_unit"), ASKED)) == sorted(kept)
+    assert placed(four_places, Query(), frozenset()) == ()
 
 
 @pytest.mark.parametrize("ask", [traces, starts, held], ids=lambda ask: ask.__name__)

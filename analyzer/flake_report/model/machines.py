@@ -4,26 +4,45 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from .rate import Interval
 
+if TYPE_CHECKING:  # the light install has no numpy
+    import numpy as np
+    from numpy.typing import NDArray
 
-class JobPlace(NamedTuple):
-    """Where one job ran that has results or was lost. `order` is its build's.
 
-    `machine` is the host, or the agent's name where no host is known; empty where neither is. `retry`: another job was
-    tried before it. `lost`: the machine or its agent ended it, and nobody on purpose.
+@dataclass(frozen=True, slots=True, eq=False)
+class Coded:
+    """A column of texts that repeat: row i has the text `names[codes[i]]`. Names are all different, in any order.
+
+    `codes` has one dimension. Some name may be that of no row.
     """
 
-    order: int
-    job: str
-    step: str
-    queue: str
-    machine: str
-    command: str
-    retry: bool
-    lost: bool
+    codes: NDArray[np.int32]
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JobPlaces:
+    """Where jobs ran that have results or were lost, by columns: all have one dimension, and a row a job.
+
+    `order` is that of the job's build. `machine` is the host, or the agent's name where no host is known; empty where
+    neither is. `retry`: another job was tried before it. Trouble is any of three: `own`, a test failed first by itself,
+    outside breakages; `victim`, the environment failed one; `lost`, the machine or its agent ended the job, and nobody
+    on purpose.
+    """
+
+    order: NDArray[np.int32]
+    step: Coded
+    queue: Coded
+    machine: Coded
+    command: Coded
+    retry: NDArray[np.bool_]
+    own: NDArray[np.bool_]
+    victim: NDArray[np.bool_]
+    lost: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TypeAlias
 
+import numpy as np
+
 from flake_report.model.evidence import Job, JobState
-from flake_report.model.machines import Elsewhere, JobPlace
+from flake_report.model.machines import Coded, Elsewhere, JobPlaces
 from flake_report.model.query import Query
 from flake_report.model.record import JobRecord
 from flake_report.model.results import Outcome, TestId
@@ -29,23 +31,35 @@ def lost(job: Job) -> bool:
     return job.died and not ended_on_purpose and job.signal_reason != "cancel"
 
 
-def job_places(records: Sequence[JobRecord], query: Query) -> tuple[JobPlace, ...]:
-    """The selected jobs that have results or died, in order of steps and queues, and then of builds and ids."""
-    places = (
-        JobPlace(
-            order=order,
-            job=record.job.id,
-            step=record.job.step,
-            queue=record.job.queue,
-            machine=machine_of(record.job),
-            command=record.job.command,
-            retry=record.job.attempt > 0,
-            lost=lost(record.job),
-        )
-        for order, record in asked_jobs(records, query)
-        if record.sources or record.job.died
+def job_places(
+    records: Sequence[JobRecord], query: Query, own: Collection[str] = (), victims: Collection[str] = ()
+) -> JobPlaces:
+    """The selected jobs that have results or died, in order of steps and queues, and then of builds and ids.
+
+    `own` and `victims` are the ids of jobs with trouble of these kinds.
+    """
+    asked = asked_jobs(records, query)
+    places = [(order, record.job) for order, record in asked if record.sources or record.job.died]
+    places.sort(key=lambda place: (place[1].step, place[1].queue))
+    jobs = [job for _, job in places]
+    return JobPlaces(
+        order=np.array([order for order, _ in places], dtype=np.int32),
+        step=coded(job.step for job in jobs),
+        queue=coded(job.queue for job in jobs),
+        machine=coded(map(machine_of, jobs)),
+        command=coded(job.command for job in jobs),
+        retry=np.array([job.attempt > 0 for job in jobs], dtype=bool),
+        own=np.array([job.id in own for job in jobs], dtype=bool),
+        victim=np.array([job.id in victims for job in jobs], dtype=bool),
+        lost=np.array([lost(job) for job in jobs], dtype=bool),
     )
-    return tuple(sorted(places, key=lambda place: (place.step, place.queue)))
+
+
+def coded(texts: Iterable[str]) -> Coded:
+    """The column of these texts; codes in order of first rows."""
+    names: dict[str, int] = {}
+    codes = np.array([names.setdefault(text, len(names)) for text in texts], dtype=np.int32)
+    return Coded(codes, tuple(names))
 
 
 def elsewhere(records: Sequence[JobRecord], query: Query) -> tuple[Elsewhere, ...]:

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from flake_report.model.evidence import Build
-from flake_report.model.machines import Elsewhere, JobPlace, PlaceKind, PlaceRate
+from flake_report.model.machines import Coded, Elsewhere, JobPlaces, PlaceKind, PlaceRate
 from flake_report.model.rate import Fleet, Variant
 from flake_report.model.verdict import Segment
 
 from .breakages import broken_at
-from .homogeneity import Homogeneity, homogeneity
+from .homogeneity import homogeneity
 from .images import image_of
 from .multiplicity import family_wise
-from .rates import interval
+from .overdispersion import Counts
+from .rates import intervals
+
+_Rows: TypeAlias = NDArray[np.bool_]
+"""Which jobs: one dimension, a value a job."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,97 +44,79 @@ def own_troubles(fleet: Fleet, segments: Mapping[Variant, Sequence[Segment]]) ->
 
 
 def place_rates(
-    jobs: Sequence[JobPlace],
-    troubles: Troubles,
-    builds: Sequence[Build],
-    gpus: Mapping[str, str],
-    elsewhere: Sequence[Elsewhere] = (),
+    jobs: JobPlaces, builds: Sequence[Build], gpus: Mapping[str, str], elsewhere: Sequence[Elsewhere] = ()
 ) -> tuple[PlaceRate, ...]:
     """A row a place, most trouble first within its kind; `builds` are what every `order` points to.
 
     `gpus` names the kind of GPU of each queue that has one. Retries are left out: whoever is asked again has failed
     before. A place without a name is none.
     """
-    first = [job for job in jobs if not job.retry]
-    names = _Names(gpus)
-    rates = [rate for kind, name_of in names.by_kind.items() for rate in _rates(kind, first, name_of, troubles)]
-    bad = _bad_machines(first, troubles, builds)
+    first, troubled = ~jobs.retry, jobs.own | jobs.victim | jobs.lost
+    counted = [first, *(first & some for some in (troubled, jobs.own, jobs.victim, jobs.lost))]
+    kinds: dict[PlaceKind, tuple[Coded, Callable[[str], str]]] = {
+        PlaceKind.QUEUE: (jobs.queue, str),
+        PlaceKind.GPU: (jobs.queue, lambda queue: gpus.get(queue, "")),
+        PlaceKind.MACHINE: (jobs.machine, str),
+        PlaceKind.IMAGE: (jobs.command, image_of),
+    }
+    rates = [rate for kind, (told, name_of) in kinds.items() for rate in _rates(kind, told, name_of, counted)]
+    bad = _bad_machines(jobs, first, troubled, builds)
     other = {one.machine: one for one in elsewhere}
     return tuple(
-        replace(rate, p_value=bad.get(rate.name, 1.0), elsewhere=other.get(rate.name))
+        replace(rate, p_value=bad[rate.name], elsewhere=other.get(rate.name))
         if rate.kind is PlaceKind.MACHINE
         else rate
         for rate in rates
     )
 
 
-class _Names:
-    """What a job's place is called, by kind."""
+def _rates(kind: PlaceKind, told: Coded, name_of: Callable[[str], str], counted: Sequence[_Rows]) -> list[PlaceRate]:
+    """Rates by what `name_of` makes of a text that is told of each job.
 
-    def __init__(self, gpus: Mapping[str, str]) -> None:
-        self._images: dict[str, str] = {}
-        self.by_kind: dict[PlaceKind, Callable[[JobPlace], str]] = {
-            PlaceKind.QUEUE: lambda job: job.queue,
-            PlaceKind.GPU: lambda job: gpus.get(job.queue, ""),
-            PlaceKind.MACHINE: lambda job: job.machine,
-            PlaceKind.IMAGE: lambda job: self._image(job.command),
-        }
-
-    def _image(self, command: str) -> str:
-        if command not in self._images:
-            self._images[command] = image_of(command)
-        return self._images[command]
+    `counted` are the jobs that count, and of those the ones with any trouble, with own ones, with victims, and lost.
+    """
+    by_text = np.stack([np.bincount(told.codes[rows], minlength=len(told.names)) for rows in counted], axis=1)
+    by_name: defaultdict[str, Counts] = defaultdict(lambda: np.zeros(len(counted), dtype=np.int64))
+    for name, counts in zip(map(name_of, told.names), by_text, strict=True):
+        if name and counts[0]:
+            by_name[name] += counts
+    rows = [counts.tolist() for counts in by_name.values()]
+    trouble = intervals([(bad, total) for total, bad, *_ in rows])
+    made = [PlaceRate(kind, name, rate, *row[2:]) for name, rate, row in zip(by_name, trouble, rows, strict=True)]
+    return sorted(made, key=lambda rate: (-rate.trouble.low, -rate.trouble.hits, rate.name))
 
 
-def _rates(
-    kind: PlaceKind, jobs: Sequence[JobPlace], name_of: Callable[[JobPlace], str], troubles: Troubles
-) -> Iterator[PlaceRate]:
-    own = [job for job in jobs if job.job in troubles.own]
-    victims = [job for job in jobs if job.job in troubles.victims]
-    lost = [job for job in jobs if job.lost]
-    troubled = {job.job: job for job in (*own, *victims, *lost)}.values()
-    total, bad, by_tests, struck, ended = (
-        Counter(name_of(job) for job in some) for some in (jobs, troubled, own, victims, lost)
-    )
-    made = [
-        PlaceRate(kind, name, interval(bad[name], count), by_tests[name], struck[name], ended[name])
-        for name, count in total.items()
-        if name
-    ]
-    yield from sorted(made, key=lambda rate: (-rate.trouble.low, -rate.trouble.hits, rate.name))
-
-
-def _troubled(job: JobPlace, troubles: Troubles) -> bool:
-    return job.lost or job.job in troubles.own or job.job in troubles.victims
-
-
-def _bad_machines(jobs: Sequence[JobPlace], troubles: Troubles, builds: Sequence[Build]) -> dict[str, float]:
-    """Each machine's p-value, corrected for having looked at all of them.
+def _bad_machines(jobs: JobPlaces, first: _Rows, troubled: _Rows, builds: Sequence[Build]) -> dict[str, float]:
+    """Each machine's p-value, corrected for having looked at all of them; of no others than the `first` jobs.
 
     Two tests must agree, and the larger p-value counts. Among jobs, a stratum is a step and queue in one week: other
     weeks had other code. But where one machine gets many jobs of a build, a bad commit strikes it many times at once;
     so the jobs of a build on one machine are also taken as one, in trouble if any is, within their queue and week.
     """
-    named = [job for job in jobs if job.machine]
-    weeks = [build.week for build in builds]
-    machines: dict[str, int] = {}
-    strata: dict[tuple[str, ...], int] = {}
-    visits: dict[tuple[int, int, int], bool] = {}
-    dealt: list[tuple[int, int, bool]] = []
-    for job in named:
-        machine, week = machines.setdefault(job.machine, len(machines)), weeks[job.order]
-        bad = _troubled(job, troubles)
-        dealt.append((machine, strata.setdefault((job.step, job.queue, week), len(strata)), bad))
-        visit = (machine, strata.setdefault((job.queue, week), len(strata)), job.order)
-        visits[visit] = visits.get(visit, False) or bad
-    by_job = _tested(dealt)
-    by_visit = _tested([(machine, stratum, bad) for (machine, stratum, _), bad in visits.items()])
+    named = np.array([name != "" for name in jobs.machine.names], dtype=bool)
+    rows = first & named[jobs.machine.codes]
+    machine, step, queue = (column.codes[rows] for column in (jobs.machine, jobs.step, jobs.queue))
+    order, bad = jobs.order[rows], troubled[rows]
+    week = np.unique([build.week for build in builds], return_inverse=True)[1].astype(np.int32)[order]
+    by_job = homogeneity(machine.astype(np.int64), _numbered(step, queue, week)[0], bad)
+    visit, begin = _numbered(machine, queue, order)
+    struck = np.bincount(visit, weights=bad) > 0
+    by_visit = homogeneity(machine[begin].astype(np.int64), _numbered(queue[begin], week[begin])[0], struck)
     corrected = family_wise(
         np.maximum(by_job.p_values, by_visit.p_values), np.maximum(by_job.smallest, by_visit.smallest)
     )
-    return dict(zip(machines, corrected.tolist(), strict=True))
+    return dict(zip(jobs.machine.names, corrected.tolist(), strict=False))  # no value after the last that counts
 
 
-def _tested(dealt: Sequence[tuple[int, int, bool]]) -> Homogeneity:
-    machines, strata, trouble = np.array(dealt, dtype=np.int64).reshape(-1, 3).T
-    return homogeneity(machines, strata, trouble.astype(bool))
+def _numbered(*columns: NDArray[np.int32]) -> tuple[Counts, Counts]:
+    """Rows with equal values in all columns get one number, from 0 in order of first rows; and those first rows.
+
+    Columns hold numbers from 0. No number rests on how values are coded: chances are multiplied in order of strata, and
+    would differ in their last digits.
+    """
+    key = np.ravel_multi_index(columns, [int(column.max(initial=0)) + 1 for column in columns])
+    _, begin, at = np.unique(key, return_index=True, return_inverse=True)
+    in_order = np.argsort(begin)
+    numbers = np.empty_like(in_order)
+    numbers[in_order] = np.arange(len(in_order))
+    return numbers[at], begin[in_order]

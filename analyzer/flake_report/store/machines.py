@@ -2,19 +2,57 @@
 
 from __future__ import annotations
 
-from flake_report.model.machines import Elsewhere, JobPlace
+from collections.abc import Collection
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from flake_report.model.machines import Coded, Elsewhere, JobPlaces
 from flake_report.model.query import Pools, Query
 
 from .store import Store
 
 
-def job_places(store: Store, query: Query, pools: Pools | None = None) -> tuple[JobPlace, ...]:
-    """The selected jobs that have results or were lost, in order of builds."""
+def job_places(
+    store: Store,
+    query: Query,
+    pools: Pools | None = None,
+    *,
+    own: Collection[str] = (),
+    victims: Collection[str] = (),
+) -> JobPlaces:
+    """The selected jobs that have results or were lost, in order of steps and queues, and then of builds and ids.
+
+    `own` and `victims` are the ids of jobs with trouble of these kinds. There are millions of jobs in a long history,
+    so none of them becomes an object of its own.
+    """
     rows = store.answer("machines", (), query, pools)
-    columns = (rows[name].to_pylist() for name in ("place", *JobPlace._fields[1:]))
-    return tuple(map(JobPlace._make, zip(*columns, strict=True)))
+    return JobPlaces(
+        order=rows["place"].to_numpy().astype(np.int32, copy=False),
+        step=_coded(rows["step"]),
+        queue=_coded(rows["queue"]),
+        machine=_coded(rows["machine"]),
+        command=_coded(rows["command"]),
+        retry=rows["retry"].to_numpy(),
+        own=_among(rows["job"], own),
+        victim=_among(rows["job"], victims),
+        lost=rows["lost"].to_numpy(),
+    )
 
 
 def elsewhere(store: Store, query: Query) -> tuple[Elsewhere, ...]:
     """What failed on each machine and ran on others too, and what became of it; whatever test was asked for."""
     return tuple(Elsewhere(**row) for row in store.answer("elsewhere", ("attempts",), query).to_pylist())
+
+
+def _coded(texts: pa.ChunkedArray) -> Coded:
+    """A column of texts; codes in whatever order they come."""
+    found = texts.dictionary_encode().unify_dictionaries().combine_chunks()
+    return Coded(found.indices.to_numpy(), tuple(found.dictionary.to_pylist()))
+
+
+def _among(ids: pa.ChunkedArray, some: Collection[str]) -> NDArray[np.bool_]:
+    found: NDArray[np.bool_] = pc.is_in(ids, value_set=pa.array(some, ids.type)).to_numpy()
+    return found
