@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -186,6 +187,46 @@ def test_a_rollup_that_is_damaged_is_counted_again(harm, three_weeks, counted, t
     counted.clear()
     assert three_weeks.fleet(Query()) == expected
     assert counted == []
+
+
+def held(folder: Path) -> dict[Path, bytes]:
+    """Every file that was kept, taken away from there."""
+    found = {path: path.read_bytes() for path in folder.iterdir()}
+    for path in found:
+        path.unlink()
+    return found
+
+
+def test_files_that_two_processes_wrote_at_once_are_not_read_as_one_rollup(store, make, tmp_path) -> None:
+    """Each numbers tests in all weeks of its own question: in the second week `a` is 2 to the one, 1 to the other."""
+    folder = tmp_path / "store" / FOLDER
+    for at, names in ((1, "z"), (15, "az")):
+        attempts = [make.attempt(name, Outcome.FAILED if name == "a" else Outcome.PASSED) for name in names]
+        store.ingest([make.record(make.build(at), make.job(f"j{at}"), *attempts)])
+    expected = store.fleet(Query())
+    of_all = held(folder)
+    store.fleet(Query(since=timedelta(days=8)))
+    for path, content in of_all.items():
+        if not path.name.startswith(ANSWER) and not path.name.endswith(".tests.parquet"):
+            path.write_bytes(content)
+    assert store.fleet(Query()) == expected
+
+
+@pytest.mark.parametrize("table", ["tests", "streaks", "pools"])
+def test_no_part_is_taken_from_an_answer_that_two_processes_wrote_at_once(
+    table, three_weeks, counted, tmp_path
+) -> None:
+    folder = tmp_path / "store" / FOLDER
+    three_weeks.fleet(Query())
+    first = held(folder)
+    three_weeks.fleet(Query())
+    held_then = held(folder)
+    for path, content in first.items():
+        if path.name.startswith(ANSWER):
+            path.write_bytes(held_then[path] if path.name.endswith(f".{table}.parquet") else content)
+    counted.clear()
+    three_weeks.fleet(Query(test="a"))
+    assert len(counted) == 3
 
 
 def test_where_none_can_be_written_all_is_counted(three_weeks, counted, tmp_path) -> None:

@@ -20,7 +20,7 @@ from .growing import ANSWERED, CHOOSING, COUNTED, FIRST, GROWING, HEALTH, HISTOR
 from .histories import Counts
 from .layout import TABLES
 from .parts import Part, Span, cut
-from .rollups import KEPT_ROWS, Rollups, answer_name, digest
+from .rollups import KEPT_ROWS, Rollups, answer_name, digest, together
 from .sql import asks_for_tests, like, moment, quoted, statement
 
 
@@ -98,7 +98,8 @@ class Counting:
         if not rows:
             return None
         pools = self._remembered(query, HISTORIES, ("pools",), keep=among("pool", rows["files"]))
-        return Counts(**{**whole, **rows, **pools, "tests": tests}) if pools else None
+        found = {**whole, **rows, **pools, "tests": tests}
+        return Counts(**found) if pools and together(found.values()) else None
 
     def health_of(self, query: Query, since: Callable[[], datetime | None]) -> pa.Table:
         """What `health` counts of what the query selects, whatever its tests, or has counted."""

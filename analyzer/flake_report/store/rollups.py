@@ -38,11 +38,14 @@ if TYPE_CHECKING:
 
 FOLDER = "_rollups"
 
-_FORMAT = "2"
+_FORMAT = "3"
 """Raised when a rollup's tables, or the way in which they are joined, change."""
 
 ANSWER = "answer-"
 """Begins the names of whole answers: each ingest makes new ones, so few are kept."""
+
+_WRITTEN = b"written"
+"""The key, in each file, of a text that all files of one writing have."""
 
 _ANSWERS = 60
 """Of some four commands that ask all there is to ask."""
@@ -70,7 +73,7 @@ class Rollups:
         for table in found:
             with suppress(OSError):
                 os.utime(self._path(name, table))  # it is in use: see `sweep`
-        return found
+        return found if together(found.values()) else {}
 
     def show(self, name: str, tables: Iterable[str]) -> bool:
         """Views `kept_<table>` of a rollup's tables; False where it is not there whole, and then no view is made."""
@@ -80,10 +83,15 @@ class Rollups:
         return bool(found)
 
     def keep(self, name: str, tables: Mapping[str, pa.Table]) -> None:
-        """Write a rollup for the next time. Each of its files appears whole; a reader takes all of them or none."""
+        """Write a rollup for the next time. Each of its files appears whole; a reader takes all of them or none.
+
+        Two processes may write it at once, each with its own numbers of tests: their files are told apart by a mark.
+        """
+        mark = {_WRITTEN: secrets.token_hex(16)}
         with suppress(OSError):
             for table, rows in tables.items():
-                write = partial(pq.write_table, rows, compression="zstd", compression_level=1, row_group_size=_GROUP)
+                marked = rows.replace_schema_metadata(mark)
+                write = partial(pq.write_table, marked, compression="zstd", compression_level=1, row_group_size=_GROUP)
                 put(self._path(name, table), write)
 
     def keep_answer(self, name: str, tables: Mapping[str, pa.Table]) -> None:
@@ -93,6 +101,11 @@ class Rollups:
 
     def _path(self, name: str, table: str) -> Path:
         return self._folder / f"{name}.{table}.parquet"
+
+
+def together(tables: Iterable[pa.Table]) -> bool:
+    """Whether these tables of a rollup were written by one process: numbers mean nothing beside those of another."""
+    return len({(table.schema.metadata or {}).get(_WRITTEN) for table in tables}) <= 1
 
 
 def _read(path: Path, keep: pc.Expression | None) -> pa.Table:
