@@ -31,12 +31,14 @@ def test_each_rate_stands_with_its_runs_and_interval(report: FlakeReport) -> Non
 
 def test_numbers_of_a_long_history_stay_apart_below_their_headings(report: FlakeReport) -> None:
     long = Interval(12_345, 1_234, 0.1, 0.094, 0.105)
-    tests = (replace(report.tests[0], own=long, environment=long), *report.tests[1:])
+    tests = (replace(report.tests[0], own=long, recovery=long, environment=long), *report.tests[1:])
     lines = printed(replace(report, tests=tests)).splitlines()
     heading, numbers = next(place for place, line in enumerate(lines) if "on retry" in line), printed_numbers(lines)
-    assert "9.4–10.5  1,234/12,345" in numbers[0]
+    rate = ["10.0", "%", "9.4–10.5", "1,234/12,345"]
+    assert numbers[0].split() == [*rate, "98", "%", "1,234/12,345", *rate]
+    ends = {lines[heading].index("on retry") + len("on retry"), lines[heading].index("runs") + len("runs")}
+    assert all(line[end - 1] != " " == line[end] for line in numbers for end in ends)
     assert len({len(line.rstrip()) for line in (lines[heading], *numbers)}) == 1
-    assert all(line[lines[heading].index("runs") + 3].isdigit() for line in numbers)
 
 
 def printed_numbers(lines: list[str]) -> list[str]:

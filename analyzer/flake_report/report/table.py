@@ -96,22 +96,25 @@ def health_line(health: Health) -> str:
 
 
 class _Widths(NamedTuple):
-    """Characters of the columns whose numbers grow with the history: the runs of both rates."""
+    """Characters of the columns whose numbers grow with the history: the runs of both rates, and those tried again."""
 
     own: int
+    recovery: int
     environment: int
 
     @classmethod
     def of(cls, shown: Sequence[FlakeRate]) -> _Widths:
         return cls(
             max(8, *(len(_runs(test.own)) + 2 for test in shown)),
+            max(10, *(len(_runs(test.recovery)) + 2 for test in shown)),
             max(8, *(len(_runs(test.environment)) + 2 for test in shown)),
         )
 
     def headings(self) -> Iterator[str]:
         rate = "    rate       95 %"
-        yield f"{'   first attempt failed':<{len(rate) + self.own}}    over    passed    environment failed"
-        yield f"{rate}{'runs':>{self.own}}  budget  on retry{rate}{'runs':>{self.environment}}"
+        first = f"{'   first attempt failed':<{len(rate) + self.own}}"
+        yield f"{first}    over{'passed':>{self.recovery}}    environment failed"
+        yield f"{rate}{'runs':>{self.own}}  budget{'on retry':>{self.recovery}}{rate}{'runs':>{self.environment}}"
 
 
 def _told(test: FlakeRate, widths: _Widths, *, with_session: bool) -> Iterator[RenderableType]:
@@ -140,8 +143,8 @@ def _numbers(test: FlakeRate, widths: _Widths) -> Text:
     _rate(line, test.own, widths.own)
     over = f"{test.over_budget * 100:.0f} %" if test.own.n else "–"
     line.append(f"{over:>8}", style="dim")
-    recovered = f"{test.recovery.hits}/{test.recovery.n}" if test.recovery.n else "–"
-    line.append(f"{recovered:>10}", style="dim")
+    recovered = _runs(test.recovery) if test.recovery.n else "–"
+    line.append(f"{recovered:>{widths.recovery}}", style="dim")
     _rate(line, test.environment, widths.environment)
     return line
 
