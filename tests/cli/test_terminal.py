@@ -16,7 +16,7 @@ LONG = Text("word " * 60)
 
 @pytest.fixture(autouse=True)
 def no_terminal_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("COLUMNS", "FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "COLORTERM", "TERM"):
+    for name in ("COLUMNS", "FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "COLORTERM", "TERM", "UNICODE_VERSION"):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -65,7 +65,14 @@ def test_a_window_that_changes_later_does_not_change_a_sheet() -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("COLUMNS", "51"), ("TERM", "xterm-16color"), ("COLORTERM", "truecolor"), ("NO_COLOR", "1"), ("TERM", "dumb")],
+    [
+        ("COLUMNS", "51"),
+        ("TERM", "xterm-16color"),
+        ("COLORTERM", "truecolor"),
+        ("NO_COLOR", "1"),
+        ("TERM", "dumb"),
+        ("UNICODE_VERSION", "9.0.0"),
+    ],
 )
 def test_what_changes_the_rendering_changes_the_look(name, value, terminal) -> None:
     before = look(sheet())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable
 
 import click
@@ -65,6 +66,7 @@ def look(terminal: Console) -> str:
             terminal.no_color,
             terminal.encoding,
             terminal.legacy_windows,
+            os.environ.get("UNICODE_VERSION"),  # by which rich tells how wide a character is
         )
     )
 
