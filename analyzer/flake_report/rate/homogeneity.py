@@ -37,8 +37,9 @@ def homogeneity(machines: Counts, strata: Counts, trouble: NDArray[np.bool_]) ->
     """
     count = int(machines.max()) + 1 if len(machines) else 0
     p_values, smallest = np.ones(count), np.ones(count)
-    cells = np.unique(np.stack([machines, strata]), axis=1, return_inverse=True)
-    (of_machine, of_stratum), at = cells[0], cells[1].reshape(-1)
+    several = int(strata.max(initial=0)) + 1
+    cells, at = np.unique(machines.astype(np.int64) * several + strata, return_inverse=True)
+    of_machine, of_stratum = np.divmod(cells, several)
     jobs, bad = np.bincount(at), np.bincount(at, weights=trouble).astype(np.int64)
     all_jobs = np.bincount(strata)[of_stratum]
     all_bad = np.bincount(strata, weights=trouble).astype(np.int64)[of_stratum]
