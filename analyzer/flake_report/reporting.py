@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from flake_report.model.config import QueueConfig
-    from flake_report.model.machines import PlaceRate
-    from flake_report.model.memory import MemoryReport
+    from flake_report.model.evidence import Build
+    from flake_report.model.machines import JobPlaces, PlaceRate
+    from flake_report.model.memory import MemoryReport, Start
     from flake_report.model.quarantine import Decided
     from flake_report.model.query import Pools, Query
     from flake_report.model.rate import FlakeRate, Fleet, Variant
     from flake_report.model.story import Stories, ToldAttempt
-    from flake_report.rate.machines import Troubles
     from flake_report.rate.owners import Ownership
     from flake_report.store import Store
 
@@ -136,7 +136,7 @@ def _report(
     from flake_report.rate import incidents
     from flake_report.rate.comparisons import compared
     from flake_report.rate.cost import Excuses, cost
-    from flake_report.rate.machines import Troubles, own_troubles
+    from flake_report.rate.machines import own_troubles
     from flake_report.rate.owners import owners
     from flake_report.rate.rates import flake_rates
     from flake_report.rate.rollups import roll_ups
@@ -146,16 +146,19 @@ def _report(
     from flake_report.rate.weektotals import hours_by_week, week_totals
     from flake_report.store.cost import job_failures, spent_jobs
     from flake_report.store.incidents import struck
+    from flake_report.store.machines import job_places
+    from flake_report.store.tuning import starts
 
     named = owners(fleet.histories, ownership) if ownership else {}
     parts = parted(fleet)
     rated = flake_rates(fleet, budget, parts)
     tests = tuple(replace(test, owner=named.get(test.variant.test, "")) for test in rated)
     segments = {test.variant: test.segments for test in tests}
-    pools = _pools(query, fleet)
-    memory = _memory(opened, query, pools, budget)
+    begun = starts(opened, query)
+    pools = _pools(query, fleet, begun)
+    memory = _memory(opened, query, pools, begun, budget)
     victims = struck(opened, query, pools)
-    troubles = Troubles(own_troubles(fleet, segments), {one.job for one in victims})
+    jobs = job_places(opened, query, pools, own=own_troubles(fleet, segments), victims={one.job for one in victims})
     found = incidents.of_tests(incidents.incidents(victims, fleet.builds, memory.culprits), query.test)
     spent, failures = spent_jobs(opened, query, pools), job_failures(opened, query, pools)
     excuses = Excuses(fleet.histories, tests)
@@ -170,7 +173,7 @@ def _report(
         incidents=found,
         incident_kinds=incidents.kinds(found, fleet.builds),
         comparisons=compared(counts),
-        agents=_places(opened, query, fleet, troubles, queues),
+        agents=_places(opened, query, jobs, fleet.builds, queues),
         owners=named,
         memory=memory,
         cost=cost(spent, failures, excuses, queues),
@@ -199,36 +202,42 @@ def _stories(opened: Store, query: Query, fleet: Fleet, rates: Iterable[FlakeRat
     return Stories(query.test or "", budget, fleet.builds, stories)
 
 
-def _pools(query: Query, fleet: Fleet) -> Pools | None:
-    """Where the tests run that the query asks for: what happened elsewhere says nothing of them. None: everywhere."""
-    return None if query.test is None else frozenset((pool.step, pool.queue) for pool in fleet.pools)
+def _pools(query: Query, fleet: Fleet, begun: Sequence[Start]) -> Pools | None:
+    """Where the tests run that the query asks for: what happened elsewhere says nothing of them. None: everywhere.
+
+    A test whose jobs all died left no attempt, and yet it began engines.
+    """
+    if query.test is None:
+        return None
+    ran = {(pool.step, pool.queue) for pool in fleet.pools}
+    return frozenset(ran | {(start.place.step, start.place.queue) for start in begun})
 
 
 def _places(
-    opened: Store, query: Query, fleet: Fleet, troubles: Troubles, queues: Mapping[str, QueueConfig]
+    opened: Store, query: Query, jobs: JobPlaces, builds: Sequence[Build], queues: Mapping[str, QueueConfig]
 ) -> tuple[PlaceRate, ...]:
     from flake_report.rate.machines import place_rates
-    from flake_report.store.machines import elsewhere, job_places
+    from flake_report.store.machines import elsewhere
 
     gpus = {name: queue.gpu_type for name, queue in queues.items() if queue.gpu_type}
-    jobs = job_places(opened, query, _pools(query, fleet), own=troubles.own, victims=troubles.victims)
-    return place_rates(jobs, fleet.builds, gpus, elsewhere(opened, query))
+    return place_rates(jobs, builds, gpus, elsewhere(opened, query))
 
 
-def _memory(opened: Store, query: Query, pools: Pools | None, budget: float) -> MemoryReport:
+def _memory(opened: Store, query: Query, pools: Pools | None, begun: Sequence[Start], budget: float) -> MemoryReport:
     """What the history says of GPU memory: who left it, which settings fit, how its events were diagnosed."""
     from flake_report.model.memory import MemoryReport
     from flake_report.rate.culprit import culprits, suspicions
     from flake_report.rate.memory_history import diagnoses
     from flake_report.rate.tuning import tunings
-    from flake_report.store import order, tuning
+    from flake_report.store import order
     from flake_report.store.memory import memory_events
+    from flake_report.store.tuning import held
 
     orders, traces = order.orders(opened, query, pools), order.traces(opened, query, pools)
     known = suspicions(orders, traces)
     return MemoryReport(
         suspicions=known,
         culprits=culprits(orders, traces, known),
-        tunings=tunings(tuning.starts(opened, query, pools), budget=budget, held=tuning.held(opened, query, pools)),
+        tunings=tunings(begun, budget=budget, held=held(opened, query)),
         diagnoses=diagnoses(memory_events(opened, query, pools)),
     )

@@ -8,6 +8,7 @@ from flake_report import flow
 from flake_report.model.evidence import JobState
 from flake_report.model.machines import PlaceKind
 from flake_report.model.query import Query
+from flake_report.model.record import EngineStart
 from flake_report.model.results import Outcome
 from flake_report.store import counting
 from flake_report.store.cost import job_failures, spent_jobs
@@ -16,7 +17,7 @@ from flake_report.store.incidents import struck
 from flake_report.store.machines import job_places
 from flake_report.store.memory import memory_events
 from flake_report.store.order import orders, traces
-from flake_report.store.tuning import held, starts
+from flake_report.store.tuning import REFUSED
 
 PLACES = [("unit", "L4"), ("unit", "H100"), ("kernels", "L4"), ("kernels", "H100")]
 ASKED = frozenset({PLACES[0], PLACES[3]})
@@ -66,10 +67,19 @@ def test_places_of_other_jobs_are_left_out(four_places) -> None:
     assert placed(four_places, Query(), frozenset()) == ()
 
 
-@pytest.mark.parametrize("ask", [traces, starts, held], ids=lambda ask: ask.__name__)
-def test_where_there_is_nothing_there_is_nothing_of_some_places(store, make, ask) -> None:
+def test_where_there_are_no_samples_there_are_none_of_some_places(store, make) -> None:
     store.ingest([make.record(make.build(1), make.job(), make.attempt("test_a"))])
-    assert not ask(store, Query(), ASKED)
+    assert traces(store, Query(), ASKED) == ()
+
+
+def test_a_place_where_an_engine_began_and_no_attempt_was_left_is_told_of(places, make) -> None:
+    engine = EngineStart(None, "1", "v1.test_x::test_unit", "cuda:0", 0.5, 11 << 30, 4 << 30, 22 << 30, outcome=REFUSED)
+    died = make.job("died", step="nightly", queue="L4", exit_status=-1, state=JobState.FAILED)
+    places.ingest([make.record(make.build(3), died, engines=(engine,))])
+    report = flow.show(places.address, Query(test="test_unit"), budget=0.005)
+    assert [tuning.place.step for tuning in report.memory.tunings] == ["nightly"]
+    (queue,) = [rate for rate in report.agents if (rate.kind, rate.name) == (PlaceKind.QUEUE, "L4")]
+    assert (queue.trouble.n, queue.lost) == (3, 1)
 
 
 def test_events_and_builds_of_other_places_are_left_out(store, make) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
@@ -24,14 +24,6 @@ from .rates import intervals
 
 _Rows: TypeAlias = NDArray[np.bool_]
 """Which jobs: one dimension, a value a job."""
-
-
-@dataclass(frozen=True, slots=True)
-class Troubles:
-    """The ids of jobs in which a test failed first by itself, outside breakages, or by the environment."""
-
-    own: Collection[str]
-    victims: Collection[str]
 
 
 def own_troubles(fleet: Fleet, segments: Mapping[Variant, Sequence[Segment]]) -> frozenset[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from flake_report.model.memory import Place, Start
-from flake_report.model.query import Pools, Query, label, of_test
+from flake_report.model.query import Query, label, of_test
 
 from .store import Store
 
@@ -14,17 +14,17 @@ REFUSED, UP = "free memory", "started"
 up; any other is of an engine that was let in and stopped later."""
 
 
-def starts(store: Store, query: Query, pools: Pools | None = None) -> tuple[Start, ...]:
+def starts(store: Store, query: Query) -> tuple[Start, ...]:
     """Starts of engines that say their setting and how they went, one a job, in the tests that the query names."""
-    rows = store.answer("engines", ("engines", "memory"), query, pools).to_pylist()
+    rows = store.answer("engines", ("engines", "memory"), query).to_pylist()
     asked = of_test(query.test or "*")
     return tuple(_start(row) for row in rows if asked.matches(label(row["test"])))
 
 
-def held(store: Store, query: Query, pools: Pools | None = None) -> dict[tuple[str, Place], int]:
+def held(store: Store, query: Query) -> dict[tuple[str, Place], int]:
     """For each test and place, the most that the recorder saw an attempt hold at its end beyond what it found."""
     found: dict[tuple[str, Place], int] = {}
-    for row in store.answer("peaks", ("memory",), query, pools).to_pylist():
+    for row in store.answer("peaks", ("memory",), query).to_pylist():
         at = label(row["test"]), Place(row["step"], row["queue"])  # one test may have node ids in two spellings
         found[at] = max(row["held"], found.get(at, 0))
     return found
