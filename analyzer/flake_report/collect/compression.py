@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Protocol
 
 import zstandard
+from isal import isal_zlib
 
 from flake_report.errors import FlakeReportError
 
@@ -20,7 +20,7 @@ _PIECE_OF_ZSTD = 1 << 12  # 4 KiB can grow to 128 MiB: more at once would give a
 
 
 class _Decoder(Protocol):
-    """What zlib's and zstandard's decompression objects have in common: one frame, then `eof`."""
+    """What isal's and zstandard's decompression objects have in common: one frame, then `eof`."""
 
     @property
     def eof(self) -> bool: ...
@@ -30,7 +30,7 @@ class _Decoder(Protocol):
 
 
 def _new_gzip() -> _Decoder:
-    return zlib.decompressobj(wbits=31)  # 31: gzip header and checksum, full window
+    return isal_zlib.decompressobj(wbits=31)  # 31: gzip header and checksum, full window
 
 
 def _new_zstd() -> _Decoder:
@@ -40,7 +40,8 @@ def _new_zstd() -> _Decoder:
 def decompressed(name: str, raw: Iterator[bytes]) -> Iterator[bytes]:
     """Plain bytes of gzip (any number of members), zstd (any number of frames) or uncompressed data.
 
-    Damaged data gives all that could be read and then raises `FlakeReportError`, which names `name`.
+    Damaged data gives all that could be read, but for a byte before a cut, and then raises `FlakeReportError`, which
+    names `name`.
     """
     head = b""
     for chunk in raw:
@@ -64,7 +65,7 @@ def _frames(name: str, kind: str, new: Callable[[], _Decoder], pieces: Iterator[
         while rest := (rest if inside else rest.lstrip(b"\0")):  # disks and tapes pad with zeros after a member
             try:
                 data = decoder.decompress(rest)
-            except (zlib.error, zstandard.ZstdError) as error:
+            except (isal_zlib.error, zstandard.ZstdError) as error:  # type: ignore[misc]  # isal's stub has it wrong
                 where = f"after {readable:,} readable bytes"
                 raise FlakeReportError(
                     f"{name}: the {kind} data is damaged {where} ({error}); get the file again"
