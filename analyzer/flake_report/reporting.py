@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from flake_report.model.report import FlakeReport, Page
@@ -102,12 +101,11 @@ def why_page(
     from flake_report.store.pages import page
 
     def make(opened: Store) -> Page:
-        from flake_report.rate.owners import owners
+        from flake_report.rate.owners import owned, owners
         from flake_report.rate.rates import flake_rates
 
         fleet = opened.fleet(query)
-        named = owners(fleet.histories, ownership)
-        rates = (replace(rate, owner=named.get(rate.variant.test, "")) for rate in flake_rates(fleet, budget))
+        rates = owned(flake_rates(fleet, budget), owners(fleet.histories, ownership))
         stories = _stories(opened, query, fleet, rates, budget)
         return Page(write(stories), found=bool(stories.stories))
 
@@ -137,7 +135,7 @@ def _report(
     from flake_report.rate.comparisons import compared
     from flake_report.rate.cost import Excuses, cost
     from flake_report.rate.machines import own_troubles
-    from flake_report.rate.owners import owners
+    from flake_report.rate.owners import owned, owners
     from flake_report.rate.rates import flake_rates
     from flake_report.rate.rollups import roll_ups
     from flake_report.rate.segments import parted
@@ -151,8 +149,7 @@ def _report(
 
     named = owners(fleet.histories, ownership) if ownership else {}
     parts = parted(fleet)
-    rated = flake_rates(fleet, budget, parts)
-    tests = tuple(replace(test, owner=named.get(test.variant.test, "")) for test in rated)
+    tests = owned(flake_rates(fleet, budget, parts), named)
     segments = {test.variant: test.segments for test in tests}
     begun = starts(opened, query)
     pools = _pools(query, fleet, begun)

@@ -20,8 +20,8 @@ BUDGET = 0.005
 
 def named(one: Fleet, name: str) -> Fleet:
     (history,) = one.histories
-    variant = replace(history.variant, test=history.variant.test._replace(name=name))
-    return replace(one, histories=(replace(history, variant=variant),))
+    variant = history.variant._replace(test=history.variant.test._replace(name=name))
+    return replace(one, histories=(history._replace(variant=variant),))
 
 
 def together(*fleets: Fleet) -> Fleet:
@@ -143,7 +143,7 @@ def test_no_histories_have_no_rates() -> None:
 def test_streaks_count_with_all_their_runs(fleet) -> None:
     one = fleet("P")
     (short,) = one.histories
-    long: History = replace(short, passes=(Streak(0, 4999, 5000),))
+    long: History = short._replace(passes=(Streak(0, 4999, 5000),))
     (rate,) = rates(replace(one, histories=(long,)))
     assert (rate.own.n, rate.own.hits) == (5000, 0)
     assert rate.own.high == pytest.approx(0.0005, rel=0.01)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 
@@ -22,8 +21,8 @@ def joined(fleet) -> Callable[..., Fleet]:
         for name, file, step, builds in tests:
             one = fleet(*builds)
             (history,) = one.histories
-            variant = replace(history.variant, test=history.variant.test._replace(name=name), step=step)
-            histories.append(replace(history, variant=variant, file=file))
+            variant = history.variant._replace(test=history.variant.test._replace(name=name), step=step)
+            histories.append(history._replace(variant=variant, file=file))
             longest = max(longest, one, key=lambda each: len(each.builds))
             steps[step] = Pool(step, history.variant.queue, tuple(range(len(longest.builds))))
         return Fleet(longest.builds, tuple(steps[name] for name in sorted(steps)), tuple(histories))

@@ -19,8 +19,8 @@ def judged(fleet: Fleet) -> FlakeRate:
 def worded(fleet: Fleet, *fingerprints: str) -> Fleet:
     """The same history with these fingerprints on its told runs, in order."""
     (history,) = fleet.histories
-    runs = [replace(run, fingerprint=said) for run, said in zip(history.runs, fingerprints, strict=True)]
-    return replace(fleet, histories=(replace(history, runs=tuple(runs)),))
+    runs = [run._replace(fingerprint=said) for run, said in zip(history.runs, fingerprints, strict=True)]
+    return replace(fleet, histories=(history._replace(runs=tuple(runs)),))
 
 
 P = ["P"]
@@ -240,11 +240,11 @@ def test_a_build_whose_clock_is_a_week_ahead_moves_no_commit_of_a_breakage(fleet
     (history,) = plain.histories
     early = next(streak for streak in history.passes if streak.last_order == 39)
     odd = Streak(35, 35, 1)
-    rest = replace(early, count=early.count - 1)
+    rest = early._replace(count=early.count - 1)
     passes = tuple(
         sorted((*(one for one in history.passes if one != early), rest, odd), key=lambda one: one.first_order)
     )
-    skewed = replace(plain, histories=(replace(history, passes=passes),))
+    skewed = replace(plain, histories=(history._replace(passes=passes),))
     assert judged(skewed).breakages == judged(plain).breakages
     assert judged(skewed).reason == judged(plain).reason
     assert [(part.earliest, part.latest) for part in judged(skewed).segments] == [

@@ -61,9 +61,9 @@ def test_tests_that_never_failed_come_when_all_are_asked_for(report: FlakeReport
 def test_it_is_a_table_where_it_is_rendered_and_hostile_names_stay_in_their_cells(report: FlakeReport) -> None:
     evil = "a | b\n|---|\n</code><script>x</script> \u202e"
     flaky = report.tests[0]
-    variant = replace(flaky.variant, test=flaky.variant.test._replace(name=evil), step=evil)
+    variant = flaky.variant._replace(test=flaky.variant.test._replace(name=evil), step=evil)
     rendered = MarkdownIt("gfm-like", {"html": True, "linkify": False}).render(
-        to_markdown(replace(report, tests=(replace(flaky, variant=variant, reason=evil),)))
+        to_markdown(replace(report, tests=(flaky._replace(variant=variant, reason=evil),)))
     )
     assert rendered.count("<tr>") == 2
     assert rendered.count("<td") == 4
@@ -72,7 +72,7 @@ def test_it_is_a_table_where_it_is_rendered_and_hostile_names_stay_in_their_cell
 
 def test_any_history_fits_into_a_comment_and_the_rest_is_counted(report: FlakeReport) -> None:
     flaky = report.tests[0]
-    many = tuple(replace(flaky, variant=replace(flaky.variant, session=str(at))) for at in range(3000))
+    many = tuple(flaky._replace(variant=flaky.variant._replace(session=str(at))) for at in range(3000))
     short, whole = to_markdown(replace(report, tests=many)), to_markdown(replace(report, tests=many), everything=True)
     assert "- … 2,980 more\n" in short
     assert LIMIT * 0.9 < len(whole.encode()) <= LIMIT
@@ -103,7 +103,7 @@ def test_incidents_machines_memory_and_what_was_lost_are_told(report: FlakeRepor
 def test_a_weekly_annotation_warns_of_what_is_worse_or_broken_and_of_nothing_else(report: FlakeReport) -> None:
     change = Change(report.tests[0].variant, Interval(20, 5, 0.25, 0.1, 0.5), Interval(200, 2, 0.01, 0.0, 0.03), 0.001)
     week = Comparisons(worse=(change,), week="2026-W48", before=4)
-    broken = replace(report.tests[0], verdict=TestVerdict.BROKEN)
+    broken = report.tests[0]._replace(verdict=TestVerdict.BROKEN)
     assert style(report) is Style.INFO
     assert style(replace(report, comparisons=week)) is Style.WARNING
     assert style(replace(report, tests=(broken,))) is Style.WARNING
@@ -112,7 +112,7 @@ def test_a_weekly_annotation_warns_of_what_is_worse_or_broken_and_of_nothing_els
 
 
 def test_a_test_that_never_ran_by_itself_has_no_rate(report: FlakeReport) -> None:
-    lost = replace(report.tests[1], own=Interval(0, 0, 0.0, 0.0, 1.0))
+    lost = report.tests[1]._replace(own=Interval(0, 0, 0.0, 0.0, 1.0))
     assert "| unknown | – |" in page(replace(report, tests=(lost,)))
 
 

@@ -74,7 +74,7 @@ def test_whatever_a_spreadsheet_takes_for_the_start_of_a_formula_is_led_by_an_ap
 ) -> None:
     test = report.tests[0]
     name = f"{sign}cmd|'/c calc'!A1,\"x\""
-    hostile = replace(test, variant=replace(test.variant, test=test.variant.test._replace(name=name), step=name))
+    hostile = test._replace(variant=test.variant._replace(test=test.variant.test._replace(name=name), step=name))
     (line,) = csv.DictReader(io.StringIO(FILES["tests.csv"](replace(report, tests=(hostile,))).decode(), newline=""))
     assert (line["name"], line["step"]) == (f"'{name}", f"'{name}")
 

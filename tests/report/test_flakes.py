@@ -46,7 +46,7 @@ def test_a_test_that_never_failed_is_not_in_it(known: FlakeReport) -> None:
 
 def test_a_history_of_any_size_fits_and_what_was_left_out_is_said(known: FlakeReport) -> None:
     flaky = known.tests[0]
-    many = tuple(replace(flaky, variant=replace(flaky.variant, session=f"{at} {'long ' * 100}")) for at in range(3000))
+    many = tuple(flaky._replace(variant=flaky.variant._replace(session=f"{at} {'long ' * 100}")) for at in range(3000))
     ways = known.ways[flaky.variant]
     data = flakes_json(replace(known, tests=many, ways={test.variant: ways for test in many}))
     told = read_flakes(data, "flakes.json")
@@ -59,7 +59,7 @@ def test_a_history_of_any_size_fits_and_what_was_left_out_is_said(known: FlakeRe
 def test_hostile_names_come_back_as_they_were(known: FlakeReport) -> None:
     name = '</script>"\\\u202e\x1b[31m\n'
     flaky = known.tests[0]
-    hostile = replace(flaky, variant=replace(flaky.variant, test=flaky.variant.test._replace(name=name)))
+    hostile = flaky._replace(variant=flaky.variant._replace(test=flaky.variant.test._replace(name=name)))
     data = flakes_json(replace(known, tests=(hostile,), ways={hostile.variant: known.ways[flaky.variant]}))
     assert read_flakes(data, "x").tests[0].variant.test.name == name
 

@@ -22,7 +22,7 @@ def read(report: FlakeReport) -> list[Attempt]:
 
 
 def with_ways(report: FlakeReport, verdict: TestVerdict = TestVerdict.FLAKY) -> FlakeReport:
-    flaky = replace(report.tests[0], verdict=verdict)
+    flaky = report.tests[0]._replace(verdict=verdict)
     build = flaky.breakages[0].last
     way = FailureWay("ecc369733131f5e5", 3, flake=True, first=build, last=build, job="job-19")
     return replace(report, tests=(flaky, *report.tests[1:]), ways={flaky.variant: (way,)})
@@ -60,7 +60,7 @@ def test_a_history_without_flakes_is_an_empty_document(report: FlakeReport) -> N
 def test_hostile_names_and_reasons_are_text(report: FlakeReport) -> None:
     evil = ']]></testcase><testcase name="x"/><!-- & \u202e\x1b[31m \ud7ff'
     flaky = report.tests[0]
-    variant = replace(flaky.variant, test=flaky.variant.test._replace(name=evil), step=evil, queue=evil, session=evil)
-    attempts = read(replace(report, tests=(replace(flaky, variant=variant, reason=evil),)))
+    variant = flaky.variant._replace(test=flaky.variant.test._replace(name=evil), step=evil, queue=evil, session=evil)
+    attempts = read(replace(report, tests=(flaky._replace(variant=variant, reason=evil),)))
     assert {attempt.test.name for attempt in attempts} == {evil.replace("\x1b", "#x1B")}
     assert len(attempts) == 2

@@ -45,7 +45,7 @@ def test_health_and_verdicts_are_counted(report: FlakeReport) -> None:
 def test_hostile_names_are_labels_and_nothing_else(report: FlakeReport) -> None:
     name = 'a"} 1\n# EOF\nflake_report_jobs 99 \\\u202e\\n'
     flaky = report.tests[0]
-    hostile = replace(flaky, variant=replace(flaky.variant, test=flaky.variant.test._replace(name=name)))
+    hostile = flaky._replace(variant=flaky.variant._replace(test=flaky.variant.test._replace(name=name)))
     found = parsed(replace(report, tests=(hostile,)))
     assert found["flake_report_test_runs"][0].labels["test"] == f"v1.kv.test_x::{name}"
     assert [sample.value for sample in found["flake_report_jobs"]] == [160]
@@ -65,7 +65,7 @@ def test_incidents_and_what_was_lost_are_counted_and_an_empty_history_has_no_new
 
 def test_no_two_series_are_alike(report: FlakeReport) -> None:
     flaky = report.tests[0]
-    other = replace(flaky, variant=replace(flaky.variant, session="pytest -m slow"))
+    other = flaky._replace(variant=flaky.variant._replace(session="pytest -m slow"))
     samples = parsed(replace(report, tests=(flaky, other)))["flake_report_test_runs"]
     assert len({json.dumps(sample.labels, sort_keys=True) for sample in samples}) == len(samples) == 2
 

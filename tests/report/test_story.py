@@ -103,7 +103,7 @@ def test_a_breakage_is_bounded_by_commits(stories: Stories) -> None:
         fingerprint="", signature="",
     )  # fmt: skip
     open_ = replace(whole, good=None, mended=None)
-    told = replace(story, rate=replace(story.rate, breakages=(whole, open_)))
+    told = replace(story, rate=story.rate._replace(breakages=(whole, open_)))
     lines = printed(replace(stories, stories=(told,)))
     at = lines.index("  breakage")
     assert lines[at : at + 7] == [
@@ -120,7 +120,7 @@ def test_a_breakage_is_bounded_by_commits(stories: Stories) -> None:
 def test_what_lies_in_a_breakage_is_said_to_be_left_out_of_the_rates_and_not_of_the_weeks(stories: Stories) -> None:
     (story,) = stories.stories
     whole = Breakage(BUILDS[12], BUILDS[15], None, None, BUILDS[12], BUILDS[12], 4, 4, "j", "", "")
-    told = replace(story, rate=replace(story.rate, breakages=(whole,)))
+    told = replace(story, rate=story.rate._replace(breakages=(whole,)))
     lines = printed(replace(stories, stories=(told,)))
     assert "  first attempt failed in 1 of 11 runs outside breakages: 9.1 %, 95 % 1.0–35.0" in lines
     assert "  by week, breakages included" in lines

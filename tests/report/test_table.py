@@ -31,7 +31,7 @@ def test_each_rate_stands_with_its_runs_and_interval(report: FlakeReport) -> Non
 
 def test_numbers_of_a_long_history_stay_apart_below_their_headings(report: FlakeReport) -> None:
     long = Interval(12_345, 1_234, 0.1, 0.094, 0.105)
-    tests = (replace(report.tests[0], own=long, recovery=long, environment=long), *report.tests[1:])
+    tests = (report.tests[0]._replace(own=long, recovery=long, environment=long), *report.tests[1:])
     lines = printed(replace(report, tests=tests)).splitlines()
     heading, numbers = next(place for place, line in enumerate(lines) if "on retry" in line), printed_numbers(lines)
     rate = ["10.0", "%", "9.4–10.5", "1,234/12,345"]
@@ -56,8 +56,8 @@ def test_a_verdict_stands_with_its_reason_under_the_place_where_the_test_runs(re
 
 
 def test_a_flake_that_comes_in_bouts_says_so_and_a_regression_does_not(report: FlakeReport) -> None:
-    flaky = replace(report.tests[0], unsteady=True)
-    over = replace(flaky, verdict=TestVerdict.RECOVERED)
+    flaky = report.tests[0]._replace(unsteady=True)
+    over = flaky._replace(verdict=TestVerdict.RECOVERED)
     assert "it fails in bouts" in printed(replace(report, tests=(flaky,)), width=200)
     assert "bouts" not in printed(replace(report, tests=(over,)), width=200)
 
@@ -69,7 +69,7 @@ def test_the_budget_and_the_count_of_each_verdict_are_said(report: FlakeReport) 
 
 
 def test_a_test_that_runs_in_two_queues_is_one_test_in_two_variants(report: FlakeReport) -> None:
-    twin = replace(report.tests[0], variant=replace(report.tests[0].variant, queue="other"))
+    twin = report.tests[0]._replace(variant=report.tests[0].variant._replace(queue="other"))
     more = replace(report, tests=(*report.tests, twin))
     assert "3 tests in 4 variants: 2 flaky · 2 healthy" in printed(more).splitlines()
 
@@ -89,7 +89,7 @@ def test_a_test_that_never_failed_is_counted_and_not_listed(report: FlakeReport)
 
 def test_a_test_that_passed_first_and_failed_when_it_was_run_again_is_listed(report: FlakeReport) -> None:
     clean = next(test for test in report.tests if not test.troubled)
-    again = replace(clean, verdict=TestVerdict.FLAKY, reason="build 7 both failed and passed", flaky_runs=1)
+    again = clean._replace(verdict=TestVerdict.FLAKY, reason="build 7 both failed and passed", flaky_runs=1)
     assert "flaky: build 7 both failed and passed" in printed(replace(report, tests=(again,)))
 
 

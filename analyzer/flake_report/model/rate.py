@@ -1,10 +1,15 @@
-"""What is counted, runs and streaks, and what follows from it: rates with their intervals, and verdicts."""
+"""What is counted, runs and streaks, and what follows from it: rates with their intervals, and verdicts.
+
+What there is one of for each variant, or many, are named tuples: a fleet has tens of thousands of variants, and a
+frozen dataclass takes several times as long to make and to look up.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 
 from .evidence import Build, RetryType
 from .results import TestId
@@ -22,8 +27,7 @@ class RunVerdict(StrEnum):
     LOST = "lost"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Variant:
+class Variant(NamedTuple):
     """A test where and how it runs: rates are counted for this."""
 
     test: TestId
@@ -32,8 +36,7 @@ class Variant:
     session: str
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(NamedTuple):
     """One variant in one build: a run that is neither a plain pass nor only skipped.
 
     Own attempts ended by themselves: they were not skipped, failed by no environment, and their job did not die.
@@ -61,8 +64,7 @@ class Run:
     job: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Streak:
+class Streak(NamedTuple):
     """Runs of one variant that went the same plain way between two neighbouring told runs, counted.
 
     `first_order` and `last_order` are the orders of the first and the last of them.
@@ -73,8 +75,7 @@ class Streak:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class History:
+class History(NamedTuple):
     """One variant over builds, oldest first: each run that needs telling, and the plain runs between, counted.
 
     `order` is the build's place among the selected builds, from 0: within a pipeline by number. `passes` are runs
@@ -113,8 +114,7 @@ class Fleet:
     histories: tuple[History, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(NamedTuple):
     """An estimate of a probability with its 95 % interval; `n` is what it rests on."""
 
     n: int
@@ -124,8 +124,7 @@ class Interval:
     high: float
 
 
-@dataclass(frozen=True, slots=True)
-class Retried:
+class Retried(NamedTuple):
     """First-failed runs that had another own attempt, by who asked for it.
 
     A pass on retry can be compared only between runs with one policy: what people retry by hand looked like a flake
@@ -142,8 +141,7 @@ class Retried:
         return self.session + self.automatic + self.manual
 
 
-@dataclass(frozen=True, slots=True)
-class WeekCount:
+class WeekCount(NamedTuple):
     """One ISO week of a variant: `runs` with an own attempt, those whose first one failed, and runs with a victim.
 
     Breakages are not taken out: they are what a trend should show.
@@ -155,8 +153,7 @@ class WeekCount:
     victims: int
 
 
-@dataclass(frozen=True, slots=True)
-class FlakeRate:
+class FlakeRate(NamedTuple):
     """One variant: its verdict with the reason, its rates side by side, and what they were taken from.
 
     `own` is the first-attempt failure rate p: runs whose first own attempt failed / runs with an own attempt, outside

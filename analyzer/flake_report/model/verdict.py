@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from .evidence import Build
 
@@ -28,8 +29,7 @@ class TestVerdict(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(NamedTuple):
     """Builds between two change points, both ends included, in which a variant failed at one rate.
 
     Orders are those of the builds. `runs` have an own attempt; `first_failed` of them failed first, `retried` of those

@@ -132,4 +132,4 @@ def _matters(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.
 
 def _without_parameters(variant: Variant) -> Variant:
     test = variant.test
-    return replace(variant, test=TestId(test.classname, test.name.partition("[")[0], test.apart))
+    return variant._replace(test=TestId(test.classname, test.name.partition("[")[0], test.apart))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from flake_report.model.query import Glob, of_test
-from flake_report.model.rate import History
+from flake_report.model.rate import FlakeRate, History
 from flake_report.model.results import TestId
 
 from .codeowners import Rule, owner_of
@@ -26,6 +26,8 @@ class Ownership:
 
 def owners(histories: Iterable[History], ownership: Ownership) -> dict[TestId, str]:
     """The owner of each test that has one."""
+    if not ownership.tests and not ownership.rules:
+        return {}
     patterns = [(of_test(pattern), Glob(pattern), owner) for pattern, owner in ownership.tests.items()][::-1]
     found: dict[TestId, str] = {}
     for history in histories:
@@ -39,6 +41,13 @@ def owners(histories: Iterable[History], ownership: Ownership) -> dict[TestId, s
         if owner:
             found[test] = owner
     return found
+
+
+def owned(rates: Sequence[FlakeRate], owners: Mapping[TestId, str]) -> tuple[FlakeRate, ...]:
+    """The rates, each with the owner of its test where there is one."""
+    if not owners:
+        return tuple(rates)
+    return tuple(rate._replace(owner=owners.get(rate.variant.test, "")) for rate in rates)
 
 
 def paths(test: TestId, file: str) -> Iterator[str]:

@@ -33,8 +33,8 @@ def test_a_hostile_name_and_message_act_nowhere(
     text: str, visit: Callable[..., Any], made: Callable[..., Path], told: Callable[..., Any]
 ) -> None:
     one = told(text, text, signature=text)
-    variant = replace(one.rate.variant, step=text, queue=text, session=text)
-    folder = made(replace(one, rate=replace(one.rate, variant=variant, reason=text, owner=text)))
+    variant = one.rate.variant._replace(step=text, queue=text, session=text)
+    folder = made(replace(one, rate=one.rate._replace(variant=variant, reason=text, owner=text)))
     page = visit(folder).page
     name = page.locator("#tests tbody bdi").first
     assert name.text_content() == f"v1.test_x::{plain(text)}"

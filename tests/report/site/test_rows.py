@@ -24,7 +24,7 @@ def test_the_address_of_a_test_is_the_same_in_every_report_and_tells_variants_ap
 ) -> None:
     one, other = told("test_a").rate.variant, told("test_b").rate.variant
     assert key(one) == key(told("test_a").rate.variant)
-    assert len({key(one), key(other), key(replace(one, queue="q")), key(replace(one, session="s"))}) == 4
+    assert len({key(one), key(other), key(one._replace(queue="q")), key(one._replace(session="s"))}) == 4
 
 
 def details(story: Story, builds: tuple[Build, ...]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -58,7 +58,7 @@ def test_streaks_of_several_weeks_between_two_runs_are_one(
     told: Callable[..., Story], builds: tuple[Build, ...]
 ) -> None:
     story = told("test_a", flaky=False)
-    history = replace(story.history, passes=(Streak(0, 9, 8), Streak(10, 19, 7)), skips=(Streak(3, 4, 2),))
+    history = story.history._replace(passes=(Streak(0, 9, 8), Streak(10, 19, 7)), skips=(Streak(3, 4, 2),))
     one, _ = details(replace(story, history=history), builds)
     assert one["cells"] == [[0, 0, 19, 15], [1, 3, 4, 2]]
 
@@ -67,8 +67,8 @@ def test_only_the_newest_runs_are_told_and_those_before_counted(
     told: Callable[..., Story], builds: tuple[Build, ...]
 ) -> None:
     story = told("test_a")
-    many = tuple(replace(story.history.runs[0], order=at) for at in range(RUNS + 5))
-    history = replace(story.history, runs=many, passes=(Streak(0, 1, 1),))
+    many = tuple(story.history.runs[0]._replace(order=at) for at in range(RUNS + 5))
+    history = story.history._replace(runs=many, passes=(Streak(0, 1, 1),))
     longer = builds * 4
     one, _ = details(replace(story, history=history), longer)
     assert one["before"] == 5

@@ -33,7 +33,7 @@ def test_a_broken_test_stands_with_the_commits_that_bound_the_change(
         runs=8, failed=8, job="job-12", fingerprint="f00d", signature="timeout",
     )  # fmt: skip
     story = told("test_a")
-    rate = replace(story.rate, verdict=TestVerdict.BROKEN, breakages=(broke,), owner="core", also_flaky=True)
+    rate = story.rate._replace(verdict=TestVerdict.BROKEN, breakages=(broke,), owner="core", also_flaky=True)
     section = visit(made(replace(story, rate=rate))).page.locator("#broken")
     cells = section.locator("tbody tr > *")
     assert cells.nth(0).inner_text().split("\n")[-1] == "core · flaky before"
@@ -61,9 +61,9 @@ def test_a_test_that_failed_first_this_week_is_new_and_a_struck_one_is_only_coun
 ) -> None:
     weeks = (WeekCount("2026-W47", 10, 0, 0), WeekCount("2026-W48", 10, 1, 0))
     fresh, struck = told("test_fresh"), told("test_struck", flaky=False)
-    fresh = replace(fresh, rate=replace(fresh.rate, trend=weeks))
+    fresh = replace(fresh, rate=fresh.rate._replace(trend=weeks))
     hit = (WeekCount("2026-W47", 10, 0, 0), WeekCount("2026-W48", 10, 0, 1))
-    struck = replace(struck, rate=replace(struck.rate, trend=hit), weeks=fresh.weeks)
+    struck = replace(struck, rate=struck.rate._replace(trend=hit), weeks=fresh.weeks)
     found = Comparisons(week="2026-W48", before=1)
     section = visit(made(fresh, struck, told("test_old"), comparisons=found)).page.locator("#new")
     assert section.locator("li a").all_inner_texts() == ["v1.test_x::test_fresh"]
@@ -73,7 +73,7 @@ def test_a_test_that_failed_first_this_week_is_new_and_a_struck_one_is_only_coun
 def test_what_the_baseline_saw_fail_is_not_new(visit: Callable[..., Any], made: Made, told: Told) -> None:
     weeks = (WeekCount("2026-W48", 10, 1, 0),)
     stories = [told(name) for name in ("test_fresh", "test_known")]
-    stories = [replace(one, rate=replace(one.rate, trend=weeks), weeks=one.weeks[:1]) for one in stories]
+    stories = [replace(one, rate=one.rate._replace(trend=weeks), weeks=one.weeks[:1]) for one in stories]
     variants = tuple(one.rate.variant for one in stories)
     counts = WeekTable(("2026-W48", "2026-W45"), variants, ((10, 10), (10, 10)), ((1, 0), (1, 2)), (("", ""), ("", "")))
     page = visit(made(*stories, counts=counts, comparisons=Comparisons(week="2026-W48", before=1))).page
@@ -132,7 +132,7 @@ def test_axe_finds_nothing_where_much_is_wrong(
 ) -> None:
     story = told("test_a", signature="timeout")
     broke = Breakage(builds[5], builds[19], builds[4], None, builds[4], builds[6], 8, 8, "job-5", "f00d", "timeout")
-    broken = replace(story, rate=replace(story.rate, verdict=TestVerdict.BROKEN, breakages=(broke,)))
+    broken = replace(story, rate=story.rate._replace(verdict=TestVerdict.BROKEN, breakages=(broke,)))
     change = Change(story.rate.variant, Interval(40, 10, 0.25, 0.1, 0.4), Interval(400, 8, 0.02, 0.01, 0.04), 0.0001)
     bad = PlaceRate(PlaceKind.MACHINE, "gpu-7", Interval(50, 25, 0.5, 0.36, 0.64), 5, 20, 0, 0.0004)
     struck = (Incident(builds[19], "job-19", "free-memory", (story.rate.variant,), "", Blame.GPU_MEMORY, "f00d"),)
