@@ -15,7 +15,7 @@ from flake_report.model.verdict import Segment
 
 from .multiplicity import found, worth_testing
 from .overdispersion import Counts, spread
-from .presence import new_variants, vanished_variants
+from .presence import presence
 from .rates import interval
 from .weeks import WeekCounts, counts_of, week_table
 from .weektest import week_test
@@ -41,9 +41,10 @@ def compared(table: WeekTable) -> Comparisons:
     """
     if len(table.weeks) < 2:
         return Comparisons(week=table.weeks[0] if table.weeks else "")
+    came = presence(table)
     about = Comparisons(
-        new=new_variants(table),
-        vanished=vanished_variants(table),
+        new=came.new,
+        vanished=came.vanished,
         week=table.weeks[0],
         before=len(table.weeks) - 1,
     )

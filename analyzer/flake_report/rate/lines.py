@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TypeAlias
 
 from flake_report.model.evidence import Build
@@ -24,9 +25,15 @@ class Lines:
     def __init__(self, builds: Sequence[Build], pool: Sequence[int]) -> None:
         """`builds` are what orders point to, `pool` the orders of the builds in which the pool ran, rising."""
         self._builds = builds
-        self._orders: dict[Line, list[int]] = defaultdict(list)
-        for order in pool:
-            self._orders[line_of(builds[order])].append(order)
+        self._pool = pool
+
+    @cached_property
+    def _orders(self) -> dict[Line, list[int]]:
+        """Of most pools nobody asks."""
+        found: dict[Line, list[int]] = defaultdict(list)
+        for order in self._pool:
+            found[line_of(self._builds[order])].append(order)
+        return found
 
     def of(self, order: int) -> Line:
         """The line of the build of this order."""

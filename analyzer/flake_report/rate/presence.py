@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from flake_report.model.comparison import WeekTable
 from flake_report.model.rate import Variant
@@ -14,19 +14,20 @@ _Place: TypeAlias = tuple[TestId, str, str]
 """A test in a pool. Sessions are left out: another command does not make another test."""
 
 
-def new_variants(table: WeekTable) -> tuple[Variant, ...]:
-    """Tests of the newest week that no week before it has, in order; a skipped test is there.
+class Presence(NamedTuple):
+    """Tests that are there for the first time, and tests that are there no more; each in order."""
 
-    A test that ran before all that is known cannot be known; it counts as new when it comes back.
-    """
-    newest = table.weeks[0]
-    return tuple(variant for variant, first, _last in _by_place(table) if first == newest)
+    new: tuple[Variant, ...]
+    vanished: tuple[Variant, ...]
 
 
-def vanished_variants(table: WeekTable) -> tuple[Variant, ...]:
-    """Tests of their step's last week before the newest that the newest has not, though their step ran; in order.
+def presence(table: WeekTable) -> Presence:
+    """Who came in the newest week of a table, and who went.
 
-    A test is told in the week in which it is missed first.
+    New are tests of the newest week that no week before it has; a skipped test is there. A test that ran before all
+    that is known cannot be known; it counts as new when it comes back. Vanished are tests of their step's last week
+    before the newest that the newest has not, though their step ran: a test is told in the week in which it is missed
+    first.
     """
     newest, known = table.weeks[0], set(table.weeks)
     last_before = {
@@ -34,8 +35,12 @@ def vanished_variants(table: WeekTable) -> tuple[Variant, ...]:
         for pool, weeks in table.pools.items()
         if newest in weeks and (before := (weeks & known) - {newest})
     }
-    return tuple(
-        variant for variant, _first, last in _by_place(table) if last == last_before.get((variant.step, variant.queue))
+    seen = list(_by_place(table))
+    return Presence(
+        new=tuple(variant for variant, first, _last in seen if first == newest),
+        vanished=tuple(
+            variant for variant, _first, last in seen if last == last_before.get((variant.step, variant.queue))
+        ),
     )
 
 

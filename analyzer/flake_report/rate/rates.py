@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from flake_report.model.evidence import Build, RetryType
-from flake_report.model.rate import FlakeRate, Fleet, History, Interval, Retried, Run, RunVerdict
+from flake_report.model.rate import FlakeRate, Fleet, History, Interval, Retried, Run, RunVerdict, Streak
 from flake_report.model.verdict import TestVerdict
 
 from .breakages import breakages
@@ -77,10 +78,44 @@ def flake_rates(fleet: Fleet, budget: float, parts: Sequence[Parted] | None = No
 
     `parts` are the fleet's histories in segments, where they are known already.
     Broken tests lead. Then the lower bound of p ranks; where that is equal, the lower bound of the environment's rate,
-    then the name.
+    then the order of the histories, which is that of their names.
     """
     parts = parted(fleet) if parts is None else parts
-    tallies = [tally(history, part) for history, part in zip(fleet.histories, parts, strict=True)]
+    chosen, like = _distinct(fleet.histories)
+    rated = _rated(fleet, chosen, [parts[at] for at in chosen], budget)
+    ranks = np.array([one.rank for one in rated]).reshape(-1, 3)[like]
+    order: list[int] = np.lexsort(ranks.T[::-1]).tolist()
+    said = [one.rate[1:] for one in rated]
+    return tuple(FlakeRate._make((fleet.histories[at].variant, *said[like[at]])) for at in order)
+
+
+def _distinct(histories: Sequence[History]) -> tuple[list[int], list[int]]:
+    """The places of histories that differ in more than their variant; and for each history, which of these is like it.
+
+    Most tests have nothing to tell, and those of one job passed in the same builds: their rates are worked out once.
+    """
+    chosen: list[int] = []
+    like: list[int] = []
+    quiet: dict[tuple[Streak, ...], int] = {}
+    for at, history in enumerate(histories):
+        nth = len(chosen) if history.runs else quiet.setdefault(history.passes, len(chosen))
+        if nth == len(chosen):
+            chosen.append(at)
+        like.append(nth)
+    return chosen, like
+
+
+class _Rated(NamedTuple):
+    """A rate, and what ranks it: lists come in order of these."""
+
+    rate: FlakeRate
+    rank: tuple[bool, float, float]
+
+
+def _rated(fleet: Fleet, chosen: Sequence[int], parts: Sequence[Parted], budget: float) -> list[_Rated]:
+    """The rates of these histories of the fleet; `parts` are theirs."""
+    histories = [fleet.histories[at] for at in chosen]
+    tallies = [tally(history, part) for history, part in zip(histories, parts, strict=True)]
     own, low = _counted([(each.first_failed, each.own) for each in tallies])
     environment, environment_low = _counted([(each.victims, each.runs) for each in tallies])
     recovery, _ = _counted([(each.recovered, each.retried.total) for each in tallies])
@@ -88,44 +123,34 @@ def flake_rates(fleet: Fleet, budget: float, parts: Sequence[Parted] | None = No
     weeks = [build.week for build in fleet.builds]
     bouts = _bouts(parts, tallies, weeks)
     lines = {(pool.step, pool.queue): Lines(fleet.builds, pool.orders) for pool in fleet.pools}
-    rates = []
-    for at, history in enumerate(fleet.histories):
+    rated = []
+    for at, history in enumerate(histories):
         here = lines[history.variant.step, history.variant.queue]
         facts = _facts(parts[at], tallies[at], own[at], fleet.builds, here)
         judged = judge(facts)
-        rates.append(
-            FlakeRate(
-                variant=history.variant,
-                own=own[at],
-                environment=environment[at],
-                rank_low=low[at],
-                signature=main_signature(history),
-                verdict=judged.verdict,
-                reason=judged.reason,
-                recovery=recovery[at],
-                retried=tallies[at].retried,
-                flaky_runs=len(facts.mixed),
-                flakes=_flakes(facts),
-                over_budget=above[at],
-                also_flaky=judged.also_flaky,
-                unsteady=at in bouts,
-                segments=parts[at].segments,
-                breakages=tuple(facts.breakages),
-                trend=trend(history, weeks),
-                first_order=parts[at].first,
-                last_order=parts[at].last,
-            )
+        rate = FlakeRate(
+            variant=history.variant,
+            own=own[at],
+            environment=environment[at],
+            rank_low=low[at],
+            signature=main_signature(history),
+            verdict=judged.verdict,
+            reason=judged.reason,
+            recovery=recovery[at],
+            retried=tallies[at].retried,
+            flaky_runs=len(facts.mixed),
+            flakes=_flakes(facts),
+            over_budget=above[at],
+            also_flaky=judged.also_flaky,
+            unsteady=at in bouts,
+            segments=parts[at].segments,
+            breakages=tuple(facts.breakages),
+            trend=trend(history, weeks),
+            first_order=parts[at].first,
+            last_order=parts[at].last,
         )
-    order = sorted(
-        range(len(rates)),
-        key=lambda at: (
-            rates[at].verdict is not TestVerdict.BROKEN,
-            -low[at],
-            -environment_low[at],
-            rates[at].variant,
-        ),
-    )
-    return tuple(rates[at] for at in order)
+        rated.append(_Rated(rate, (judged.verdict is not TestVerdict.BROKEN, -low[at], -environment_low[at])))
+    return rated
 
 
 def _flakes(facts: Facts) -> frozenset[str]:
@@ -162,12 +187,12 @@ def _counted(counts: Sequence[tuple[int, int]]) -> tuple[list[Interval], list[fl
 
     Each pair of counts is worked out once: a fleet has few pairs, and quantiles are dear.
     """
-    pairs, back = np.unique(np.array(counts, dtype=np.int64).reshape(-1, 2), axis=0, return_inverse=True)
-    lows, highs = jeffreys(pairs[:, 0], pairs[:, 1])
-    made = [
-        Interval(n, x, x / n if n else 0.0, low if n else 0.0, high)
-        for (x, n), low, high in zip(pairs.tolist(), lows.tolist(), highs.tolist(), strict=True)
-    ]
-    exact: list[float] = clopper_pearson_low(pairs[:, 0], pairs[:, 1]).tolist()
-    places: list[int] = back.reshape(-1).tolist()
-    return [made[at] for at in places], [exact[at] for at in places]
+    pairs = sorted(set(counts))
+    hits, runs = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    lows, highs = jeffreys(hits, runs)
+    exact = clopper_pearson_low(hits, runs)
+    known = {
+        (x, n): (Interval(n, x, x / n if n else 0.0, low if n else 0.0, high), least)
+        for (x, n), low, high, least in zip(pairs, lows.tolist(), highs.tolist(), exact.tolist(), strict=True)
+    }
+    return [known[pair][0] for pair in counts], [known[pair][1] for pair in counts]

@@ -98,8 +98,7 @@ class _Placed:
         self._histories = fleet.histories
         pools = {(pool.step, pool.queue): at for at, pool in enumerate(fleet.pools)}
         self._pool = [pools[history.variant.step, history.variant.queue] for history in fleet.histories]
-        orders = [np.array(pool.orders) for pool in fleet.pools]
-        self._sizes = [len(each) for each in orders]
+        self._sizes = [len(pool.orders) for pool in fleet.pools]
         rows = [
             (at, piece.first, piece.last, piece.size, piece.outcome[0])
             for at, part in enumerate(parts)
@@ -107,25 +106,29 @@ class _Placed:
         ]
         at, first, last, count, failed = np.array(rows, dtype=np.int64).reshape(-1, 5).T
         self._of, self._failed = at, failed
-        self._low, self._high = np.zeros_like(at), np.zeros_like(at)
+        # all pools at once: each has a stretch of numbers of its own
+        wide = len(fleet.builds)
+        orders = np.array(
+            [nth * wide + order for nth, pool in enumerate(fleet.pools) for order in pool.orders], np.int64
+        )
         pool = np.array(self._pool, dtype=np.int64)[at]
-        for each, known in enumerate(orders):
-            here = pool == each
-            self._low[here] = np.searchsorted(known, first[here])
-            self._high[here] = np.searchsorted(known, last[here], side="right")
+        begins = np.cumsum([0, *self._sizes])[pool]
+        self._low = np.searchsorted(orders, pool * wide + first) - begins
+        self._high = np.searchsorted(orders, pool * wide + last, side="right") - begins
         self._density = count / np.maximum(self._high - self._low, 1)
 
     def grouped(self, level: Level, named: Named) -> dict[str, Clusters]:
         """The runs of each name on one level."""
         members: dict[str, list[int]] = defaultdict(list)
+        told: frozenset[str] | None = None
+        if level in {Level.TEST, Level.FILE}:
+            told = frozenset(named(self._histories[at]) for at in np.unique(self._of[self._failed > 0]).tolist())
         for at, history in enumerate(self._histories):
-            if name := named(history):
+            name = named(history)
+            if name and (told is None or name in told):
                 members[name].append(at)
-        failing = set(self._of[self._failed > 0].tolist())
         if level is Level.TEST:
             members = {name: mine for name, mine in members.items() if len(mine) > 1}
-        if level in {Level.TEST, Level.FILE}:
-            members = {name: mine for name, mine in members.items() if not failing.isdisjoint(mine)}
         found: dict[str, Clusters] = {}
         for some in self._portions(members):
             found |= self._clusters(some)

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from flake_report.model.rate import Fleet
+from flake_report.model.rate import Fleet, Streak
 from flake_report.model.verdict import Segment
 
 from .intervals import LEVEL
@@ -64,11 +64,15 @@ class Parted:
 
 
 def parted(fleet: Fleet) -> list[Parted]:
-    """Each history in its segments."""
+    """Each history in its segments; those that passed alike, with nothing to tell, share one object."""
     pools = {(pool.step, pool.queue): pool.orders for pool in fleet.pools}
     found: dict[int, Parted] = {}
+    quiet: dict[tuple[Streak, ...], Parted] = {}
     open_: list[_Open] = []
     for at, history in enumerate(fleet.histories):
+        if not history.runs:
+            found[at] = quiet.get(history.passes) or quiet.setdefault(history.passes, _passed(pieces(history)))
+            continue
         runs = pieces(history)
         if any(piece.run for piece in runs):
             table = counts(runs)

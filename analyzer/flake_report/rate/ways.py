@@ -17,8 +17,9 @@ FAILED = frozenset({RunVerdict.FAILED, RunVerdict.FLAKY})
 
 def ways(fleet: Fleet, rates: Iterable[FlakeRate]) -> dict[Variant, tuple[FailureWay, ...]]:
     """Every way in which a test failed by itself, the most frequent first; tests that never did are left out."""
-    histories = {history.variant: history for history in fleet.histories}
-    told = ((rate.variant, _ways(rate, histories[rate.variant], fleet.builds)) for rate in rates)
+    histories = {history.variant: history for history in fleet.histories if history.runs}
+    failing = ((rate, histories[rate.variant]) for rate in rates if rate.variant in histories)
+    told = ((rate.variant, _ways(rate, history, fleet.builds)) for rate, history in failing)
     return {variant: found for variant, found in told if found}
 
 

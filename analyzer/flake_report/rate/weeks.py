@@ -55,20 +55,22 @@ def week_counts(fleet: Fleet, segments: Mapping[Variant, Sequence[Segment]], cal
     pool between its first and its last: exact where it ran in all of them.
     """
     shape = (len(fleet.histories), len(calendar.weeks))
-    failures, runs = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+    none = [0] * len(calendar.weeks)
+    failures, runs = [none] * len(fleet.histories), [none] * len(fleet.histories)
+    places: list[int] = calendar.places.tolist()
     pools = {(pool.step, pool.queue): pool for pool in fleet.pools}
-    known: dict[tuple[str, str, Streak], Counts] = {}
+    known: dict[tuple[str, str, tuple[Streak, ...]], list[int]] = {}
     for nth, history in enumerate(fleet.histories):
         variant = history.variant
         if history.runs:
-            _add(history, segments.get(variant, ()), calendar.places, failures[nth], runs[nth])
-            continue
-        for streak in history.passes:
-            place = (variant.step, variant.queue, streak)
-            if place not in known:
-                known[place] = _spread(streak, pools[place[:2]], calendar)
-            runs[nth] += known[place]
-    return WeekCounts(failures, runs)
+            failures[nth], runs[nth] = _told(history, segments.get(variant, ()), places, none)
+        elif history.passes:
+            alike = (variant.step, variant.queue, history.passes)
+            if alike not in known:
+                spread = [_spread(streak, pools[alike[:2]], calendar) for streak in history.passes]
+                known[alike] = np.sum(spread, axis=0).tolist()
+            runs[nth] = known[alike]
+    return WeekCounts(*(np.array(counts, dtype=np.int64).reshape(shape) for counts in (failures, runs)))
 
 
 def week_table(fleet: Fleet, segments: Mapping[Variant, Sequence[Segment]]) -> WeekTable:
@@ -95,9 +97,18 @@ class _Stretches:
         self._pools = pools
         self._in_order = all(one <= other for one, other in pairwise(weeks))
         self._known: dict[tuple[str, str, Streak], tuple[str, str]] = {}
+        self._quiet: dict[tuple[str, str, tuple[Streak, ...], tuple[Streak, ...]], tuple[str, str]] = {}
 
     def seen(self, history: History) -> tuple[str, str]:
         """The first and the last week of a history; empty where nothing is told of it."""
+        if history.runs:
+            return self._seen(history)
+        alike = (history.variant.step, history.variant.queue, history.passes, history.skips)
+        if alike not in self._quiet:
+            self._quiet[alike] = self._seen(history)
+        return self._quiet[alike]
+
+    def _seen(self, history: History) -> tuple[str, str]:
         ends = [(self._weeks[run.order],) * 2 for run in history.runs]
         ends += [self._ends(history.variant, streak) for streak in (*history.passes, *history.skips)]
         return (min(first for first, _ in ends), max(last for _, last in ends)) if ends else ("", "")
@@ -124,8 +135,11 @@ def counts_of(table: WeekTable) -> WeekCounts:
     )
 
 
-def _add(history: History, segments: Sequence[Segment], places: Counts, failures: Counts, runs: Counts) -> None:
-    """The runs of one history that has some to tell, added to its two rows: all runs of a streak are of one week."""
+def _told(
+    history: History, segments: Sequence[Segment], places: Sequence[int], none: Sequence[int]
+) -> tuple[list[int], list[int]]:
+    """The two rows of a history that has runs to tell, which begin as `none`: all runs of a streak are of one week."""
+    failures, runs = list(none), list(none)
     for streak in history.passes:
         place = places[streak.first_order]
         if place >= 0 and not broken_at(streak.first_order, segments):
@@ -135,6 +149,7 @@ def _add(history: History, segments: Sequence[Segment], places: Counts, failures
         if place >= 0 and run.verdict in OWN and not broken_at(run.order, segments):
             runs[place] += 1
             failures[place] += run.first_failed
+    return failures, runs
 
 
 def _spread(streak: Streak, pool: Pool, calendar: Calendar) -> Counts:

@@ -15,6 +15,8 @@ from flake_report.model.evidence import Build, RetryType
 from flake_report.model.rate import Fleet, History, Pool, Run, RunVerdict, Streak, Variant
 from flake_report.model.results import TestId
 
+from .columns import numbers, tuples
+
 _SKIPPED, _PASSED = 0, 1  # the states of runs.sql that streaks are made of
 
 
@@ -41,7 +43,7 @@ def fold(counts: Counts) -> Fleet:
     Column by column and in plain tuples: a fleet has tens of thousands of histories, and a question waits for all.
     """
     with seldom_searched():
-        builds = tuple(starmap(Build, _rows(counts.builds, _BUILD)))
+        builds = tuple(starmap(Build, tuples(counts.builds, _BUILD)))
         pools = _pools(counts)
         return Fleet(builds, tuple(pools.values()), tuple(_histories(counts, builds, pools)))
 
@@ -54,20 +56,16 @@ _TOLD = (
 )
 
 
-def _rows(table: pa.Table, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-    return zip(*(table[name].to_pylist() for name in columns), strict=True)
-
-
 def _pools(counts: Counts) -> dict[int, Pool]:
     """By number, in order of names, as numbers are; the rows of one come together."""
-    named = {number: (step, queue) for number, step, queue in _rows(counts.pool_names, ("pool", "step", "queue"))}
-    numbers = counts.pools["pool"].to_numpy()
-    begins = np.flatnonzero(np.diff(numbers, prepend=-1))
-    places = counts.pools["place"].to_pylist()
+    named = {number: (step, queue) for number, step, queue in tuples(counts.pool_names, ("pool", "step", "queue"))}
+    pools = numbers(counts.pools["pool"])
+    begins = np.flatnonzero(np.diff(pools, prepend=-1))
+    places = numbers(counts.pools["place"]).tolist()
     ends = [*begins.tolist(), len(places)][1:]
     return {
         number: Pool(*named[number], tuple(places[begin:end]))
-        for number, begin, end in zip(numbers[begins].tolist(), begins.tolist(), ends, strict=True)
+        for number, begin, end in zip(pools[begins].tolist(), begins.tolist(), ends, strict=True)
     }
 
 
@@ -75,35 +73,31 @@ def _histories(counts: Counts, builds: Sequence[Build], pools: dict[int, Pool]) 
     """In order of variants."""
     tests = {
         test: (TestId(*named), session)
-        for test, *named, session in _rows(counts.tests, ("test", "classname", "name", "apart", "session_key"))
+        for test, *named, session in tuples(counts.tests, ("test", "classname", "name", "apart", "session_key"))
     }
     streaks: dict[int, dict[tuple[int, int], list[Streak]]] = {_PASSED: {}, _SKIPPED: {}}
-    for test, pool, state, *streak in _rows(counts.streaks, _STREAK):
+    for test, pool, state, *streak in tuples(counts.streaks, _STREAK):
         streaks[state].setdefault((test, pool), []).append(Streak(*streak))
-    told: dict[tuple[int, int], list[tuple[Any, ...]]] = {}
-    for test, pool, *run in _rows(counts.told, _TOLD):
-        told.setdefault((test, pool), []).append(tuple(run))
-    for *_, test, pool, file in sorted(_named(counts.files, tests, pools)):
+    told: dict[tuple[int, int], list[list[Any]]] = {}
+    for test, pool, *run in tuples(counts.told, _TOLD):
+        told.setdefault((test, pool), []).append(run)
+    passes, skips = streaks[_PASSED], streaks[_SKIPPED]
+    for *_, step, queue, session, test, pool, file in sorted(_named(counts.files, tests, pools)):
         at = test, pool
-        variant = Variant(tests[test][0], pools[pool].step, pools[pool].queue, tests[test][1])
-        yield History(
-            variant,
-            runs=tuple(_run(variant, builds, row) for row in told.get(at, ())),
-            passes=tuple(streaks[_PASSED].get(at, ())),
-            skips=tuple(streaks[_SKIPPED].get(at, ())),
-            file=file,
-        )
+        variant = Variant(tests[test][0], step, queue, session)
+        runs = tuple(_run(variant, builds, row) for row in told[at]) if at in told else ()
+        yield History(variant, runs, tuple(passes.get(at, ())), tuple(skips.get(at, ())), file)
 
 
 def _named(files: pa.Table, tests: dict[int, tuple[TestId, str]], pools: dict[int, Pool]) -> Iterator[tuple[Any, ...]]:
     """Each variant as what orders it, its numbers, and its file: tuples of text compare faster than variants do."""
-    for test, pool, file in _rows(files, ("test", "pool", "file")):
+    for test, pool, file in tuples(files, ("test", "pool", "file")):
         named, session = tests[test]
         where = pools[pool]
         yield named.classname, named.name, named.apart, where.step, where.queue, session, test, pool, file
 
 
-def _run(variant: Variant, builds: Sequence[Build], row: tuple[Any, ...]) -> Run:
+def _run(variant: Variant, builds: Sequence[Build], row: Sequence[Any]) -> Run:
     place, verdict, first_failed, retried, recovered, victim, fingerprint, signature, agent, retry_type, job = row
     build = builds[place]
     return Run(
