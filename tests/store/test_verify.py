@@ -85,11 +85,11 @@ def test_one_commit_number_for_two_ingests_of_a_job(whole) -> None:
 
 
 def test_a_superseded_row_that_is_seen(whole, monkeypatch) -> None:
-    from flake_report.store import counting
+    from flake_report.store import selection
 
-    real = counting.statement
+    real = selection.statement
     by_ingest = {"newest_jobs": lambda text: text.replace("commit_version DESC", "commit_version ASC")}
-    monkeypatch.setattr(counting, "statement", lambda name, **holes: by_ingest.get(name, str)(real(name, **holes)))
+    monkeypatch.setattr(selection, "statement", lambda name, **holes: by_ingest.get(name, str)(real(name, **holes)))
     found = broken(whole)
     assert sorted(found["no superseded row is seen"]) == ["attempts: job j1", "jobs: job j1"]
     assert "no row that counts is missed" in found

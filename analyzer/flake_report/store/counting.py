@@ -11,17 +11,18 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from flake_report.model.query import Glob, Pools, Query, contains, of_test
+from flake_report.model.query import Pools, Query, of_test
 
 from .asked import among, in_pools, of_pools, of_tests, where_run
 from .delta import Files
 from .engine import Engine
-from .growing import ANSWERED, CHOOSING, COUNTED, FIRST, GROWING, HEALTH, HISTORIES, KEPT, PASSING, READ, SELECTING
+from .growing import ANSWERED, COUNTED, FIRST, GROWING, HEALTH, HISTORIES, KEPT, PASSING, READ, SELECTING
 from .histories import Counts
 from .layout import TABLES
 from .parts import Part, Span, cut
 from .rollups import KEPT_ROWS, Rollups, answer_name, digest, together
-from .sql import asks_for_tests, like, moment, quoted, statement
+from .selection import Selection, in_weeks
+from .sql import asks_for_tests, like, statement
 
 
 class Counting:
@@ -35,44 +36,15 @@ class Counting:
         self._files = files
         self._engine = engine
         self._rollups = rollups
-        self._selected: Query | None = None
-        self._newest: dict[str | None, datetime | None] = {}
-        self._shown: dict[str, tuple[str, Sequence[str] | None]] = {}
+        self._selection = Selection(files, engine)
 
     def newest_build(self, branch: str | None) -> datetime | None:
         """When the newest build of the branch was created; None where there is none."""
-        if branch not in self._newest:
-            self._selected = None
-            self._show("stored_builds", "builds")
-            self._engine.make("builds", statement("builds", branch=_branch(branch)))
-            newest = self._engine.answer("SELECT max(created_at) AS newest FROM builds")["newest"]
-            self._newest[branch] = newest[0].as_py()
-        return self._newest[branch]
+        return self._selection.newest_build(branch)
 
     def select(self, query: Query, since: datetime | None = None) -> None:
         """Make the tables `builds` and `jobs`: what the query asks for, superseded rows left out."""
-        asked = replace(query, test=None, since=since)
-        if asked == self._selected:
-            return
-        self._selected = None
-        self._show("stored_builds", "builds")
-        self._engine.make(
-            "builds",
-            statement(
-                "builds",
-                branch=_branch(query.branch),
-                since=moment("created_at", ">=", since),
-                until=moment("created_at", "<", query.until),
-            ),
-        )
-        self._show("stored_jobs", "jobs")
-        for table in CHOOSING:
-            self._engine.make(table, statement(table))
-        step = like("j.step", contains(query.step) if query.step else None)
-        queue = like("j.queue", contains(query.queue) if query.queue else None)
-        self._engine.make("jobs", statement("jobs", step=step, queue=queue))
-        self._engine.drop(("newest_jobs",))
-        self._selected = asked
+        self._selection.make(query, since)
 
     def counts(self, query: Query, since: Callable[[], datetime | None]) -> Counts:
         """What `histories` counts of what the query selects, or has counted. `since` is asked where it must count."""
@@ -130,9 +102,8 @@ class Counting:
         if found := self._remembered(query, statements, (name,), reads, in_pools(pools)):
             return of_pools(found[name], pools)
         self.select(query, since())
-        weeks = self._engine.answer("SELECT DISTINCT week FROM jobs ORDER BY week")["week"].to_pylist()
         for kind in kinds:
-            self._show(kind, kind, weeks)
+            self._selection.show(kind, kind, self._selection.weeks)
         for table in first:
             self._engine.make(table, statement(table))
         answer = self._engine.answer(statement(name, test=_asked("a", query.test)))
@@ -170,7 +141,7 @@ class Counting:
             if name and self._rollups and self._rollups.show(name, ("results",)):
                 self._engine.add("results", "SELECT * FROM kept_results")
                 continue
-            self._show("attempts", "attempts", part.weeks)
+            self._selection.show("attempts", "attempts", part.weeks)
             self._engine.make("part_results", statement("results"))
             self._engine.add("results", "SELECT * FROM part_results")
             if name and self._rollups:
@@ -223,8 +194,8 @@ class Counting:
     def _count(self, part: Part, test: str | None) -> None:
         """Count a part's attempts."""
         engine = self._engine
-        self._show("attempts", "attempts", part.weeks)
-        engine.make("part_jobs", statement("part_jobs", weeks=_in(part.weeks)))
+        self._selection.show("attempts", "attempts", part.weeks)
+        engine.make("part_jobs", statement("part_jobs", weeks=in_weeks("week", part.weeks)))
         engine.make("paths", statement("paths"))
         all_known = engine.answer("SELECT count(*) AS numbers FROM tests")["numbers"][0].as_py() > 0 and not test
         if not all_known:
@@ -258,7 +229,7 @@ class Counting:
             return ""
         jobs = self._engine.answer(
             f"SELECT ingest, place - {part.base} AS place, counted_week FROM jobs"  # noqa: S608 - all are our own
-            f" WHERE {_in(part.weeks)} ORDER BY ingest"
+            f" WHERE {in_weeks('week', part.weeks)} ORDER BY ingest"
         )
         return digest(map(statement, statements), jobs)
 
@@ -266,7 +237,7 @@ class Counting:
         """One of the tables that people see; of each job and each build the rows of its last committed ingest."""
         self.select(Query())
         if kind not in ("builds", "jobs"):
-            self._show(f"stored_{kind}", kind)
+            self._selection.show(f"stored_{kind}", kind)
         shown = ", ".join(f's."{column}"' for column in (*TABLES[kind], "week") if column != "commit_version")
         newest = (
             "QUALIFY row_number() OVER (PARTITION BY org, pipeline, build ORDER BY commit_version DESC, ingest) = 1"
@@ -284,24 +255,6 @@ class Counting:
         kept_from = KEPT_ROWS if self._rollups else math.inf
         return cut((Span(**span) for span in spans), rows, at_once=self._engine.rows_at_once, kept_from=kept_from)
 
-    def _show(self, view: str, kind: str, weeks: Sequence[str] | None = None) -> None:
-        """A view of one kind's rows in these weeks, or in all of them."""
-        if self._shown.get(view) == (kind, weeks):
-            return
-        self._shown[view] = kind, weeks
-        in_weeks = self._files.get(kind, {})
-        chosen = in_weeks if weeks is None else weeks
-        self._engine.show(view, kind, [file for week in chosen for file in in_weeks.get(week, ())])
-
 
 def _asked(table: str, test: str | None) -> str:
     return like(f"({table}.classname || '::' || {table}.name)", of_test(test) if test else None)
-
-
-def _in(weeks: Sequence[str]) -> str:
-    """A condition: rows lie in one of these weeks, of which there is at least one."""
-    return f"week IN ({', '.join(map(quoted, weeks))})"
-
-
-def _branch(branch: str | None) -> str:
-    return like("branch", Glob(branch) if branch else None)

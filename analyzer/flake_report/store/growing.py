@@ -37,9 +37,8 @@ COUNTED = (
 )
 """The statements that a rollup of histories comes from."""
 
-CHOOSING = ("newest_jobs", "pool_names")
-SELECTING = ("builds", *CHOOSING, "jobs")
-"""The statements that select, and of them those that `jobs` reads."""
+SELECTING = ("builds", "asked_weeks", "asked_jobs", "newest_jobs", "pool_names", "jobs")
+"""The statements that select."""
 
 HISTORIES = (*SELECTING, *COUNTED, "plain", "pools")
 ANSWERED = tuple(each.name for each in fields(Counts))

@@ -4,5 +4,6 @@ SELECT ingest
 FROM (
   SELECT ingest, row_number() OVER (PARTITION BY job ORDER BY commit_version DESC, ingest) AS age
   FROM stored_jobs
+  WHERE {commits} AND {asked}
 ) aged
 WHERE age = 1

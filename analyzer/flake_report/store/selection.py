@@ -1,0 +1,107 @@
+"""Which builds and jobs a question is about: the tables that all other statements read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+import pyarrow.compute as pc
+
+from flake_report.model.query import Glob, Query, contains
+
+from .delta import Files
+from .engine import Engine
+from .sql import like, moment, quoted, statement
+
+_FEW = 3
+"""Of so many rows of jobs one may be asked for, and it is still quicker to look for these jobs among all the others."""
+
+
+class Selection:
+    """The tables `builds`, `pool_names` and `jobs` of one engine, and views of the rows that belong to them.
+
+    What the question before had selected is not selected again.
+    """
+
+    def __init__(self, files: Files, engine: Engine) -> None:
+        self._files = files
+        self._engine = engine
+        self._made: Query | None = None
+        self._newest: dict[str | None, datetime | None] = {}
+        self._shown: dict[str, tuple[str, Sequence[str] | None]] = {}
+        self.weeks: list[str] = []
+        """The weeks in which the rows of the selected jobs lie."""
+
+    def newest_build(self, branch: str | None) -> datetime | None:
+        """When the newest build of the branch was created; None where there is none."""
+        if branch not in self._newest:
+            self._make_builds(Query(branch=branch), None)
+            newest = self._engine.answer("SELECT max(created_at) AS newest FROM builds")["newest"]
+            self._newest[branch] = newest[0].as_py()
+        return self._newest[branch]
+
+    def make(self, query: Query, since: datetime | None) -> None:
+        """Select what the query asks for from `since` on, superseded rows left out."""
+        asked = replace(query, test=None, since=since)
+        if asked == self._made:
+            return
+        engine = self._engine
+        self._make_builds(query, since)
+        self.show("stored_jobs", "jobs")
+        if query.branch or since or query.until:
+            self._choose()
+        else:
+            engine.make("newest_jobs", statement("newest_jobs"))
+        engine.make("pool_names", statement("pool_names"))
+        step = like("j.step", contains(query.step) if query.step else None)
+        queue = like("j.queue", contains(query.queue) if query.queue else None)
+        engine.make("jobs", statement("jobs", step=step, queue=queue))
+        engine.drop(("asked_jobs", "newest_jobs"))
+        self.weeks = engine.answer("SELECT DISTINCT week FROM jobs ORDER BY week")["week"].to_pylist()
+        self._made = asked
+
+    def show(self, view: str, kind: str, weeks: Sequence[str] | None = None) -> None:
+        """A view of one kind's rows in these weeks, or in all of them."""
+        if self._shown.get(view) == (kind, weeks):
+            return
+        self._shown[view] = kind, weeks
+        in_weeks = self._files.get(kind, {})
+        chosen = in_weeks if weeks is None else weeks
+        self._engine.show(view, kind, [file for week in chosen for file in in_weeks.get(week, ())])
+
+    def _make_builds(self, query: Query, since: datetime | None) -> None:
+        self._made = None
+        self.show("stored_builds", "builds")
+        self._engine.make(
+            "builds",
+            statement(
+                "builds",
+                branch=like("branch", Glob(query.branch) if query.branch else None),
+                since=moment("created_at", ">=", since),
+                until=moment("created_at", "<", query.until),
+            ),
+        )
+
+    def _choose(self) -> None:
+        """Make `newest_jobs` where not all builds are asked for, and show the jobs of their weeks alone from then on.
+
+        A job may have come again in any build, but never in a commit before the first that told of it: where few jobs
+        are asked for, these alone are sought, in commits from then on. Of a recent window most files are not even read.
+        """
+        engine = self._engine
+        met = engine.answer(statement("asked_weeks"))
+        weeks = met["week"].to_pylist()
+        limits: dict[str, str] = {}
+        stored = sum(file.rows for week in self._files.get("jobs", {}).values() for file in week)
+        if weeks and pc.sum(met["jobs"]).as_py() * _FEW <= stored:
+            engine.make("asked_jobs", statement("asked_jobs", weeks=in_weeks("j.week", weeks)))
+            oldest = pc.min(met["oldest"]).as_py()
+            limits = {"commits": f"commit_version >= {oldest}", "asked": "job IN (SELECT job FROM asked_jobs)"}
+        engine.make("newest_jobs", statement("newest_jobs", **limits))
+        self.show("stored_jobs", "jobs", weeks)
+
+
+def in_weeks(column: str, weeks: Sequence[str]) -> str:
+    """A condition: rows lie in one of these weeks, of which there is at least one."""
+    return f"{column} IN ({', '.join(map(quoted, weeks))})"
