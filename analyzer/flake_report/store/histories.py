@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import starmap
-from typing import Any
+from itertools import compress, pairwise, starmap
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from flake_report.cycles import seldom_searched
 from flake_report.model.evidence import Build, RetryType
 from flake_report.model.rate import Fleet, History, Pool, Run, RunVerdict, Streak, Variant
 from flake_report.model.results import TestId
 
-from .columns import numbers, tuples
+from .columns import numbers, tuples, values
+
+Row = TypeVar("Row")
 
 _SKIPPED, _PASSED = 0, 1  # the states of runs.sql that streaks are made of
 
@@ -49,52 +52,58 @@ def fold(counts: Counts) -> Fleet:
 
 
 _BUILD = ("org", "pipeline", "build", "number", "commit", "branch", "source", "created_at", "state")
-_STREAK = ("test", "pool", "state", "first_place", "last_place", "runs")
+_STREAK = ("first_place", "last_place", "runs")
 _TOLD = (
-    *("test", "pool", "place", "verdict", "first_failed", "retried", "recovered", "victim"),
+    *("place", "verdict", "first_failed", "retried", "recovered", "victim"),
     *("fingerprint", "signature", "agent", "retry_type", "job"),
 )
 
 
 def _pools(counts: Counts) -> dict[int, Pool]:
-    """By number, in order of names, as numbers are; the rows of one come together."""
+    """By number, in order of names, as numbers are."""
     named = {number: (step, queue) for number, step, queue in tuples(counts.pool_names, ("pool", "step", "queue"))}
-    pools = numbers(counts.pools["pool"])
-    begins = np.flatnonzero(np.diff(pools, prepend=-1))
-    places = numbers(counts.pools["place"]).tolist()
-    ends = [*begins.tolist(), len(places)][1:]
-    return {
-        number: Pool(*named[number], tuple(places[begin:end]))
-        for number, begin, end in zip(pools[begins].tolist(), begins.tolist(), ends, strict=True)
-    }
+    places = _grouped(numbers(counts.pools["pool"]), values(counts.pools["place"]))
+    return {number: Pool(*named[number], orders) for number, orders in places.items()}
 
 
 def _histories(counts: Counts, builds: Sequence[Build], pools: dict[int, Pool]) -> Iterator[History]:
     """In order of variants."""
-    tests = {
-        test: (TestId(*named), session)
-        for test, *named, session in tuples(counts.tests, ("test", "classname", "name", "apart", "session_key"))
-    }
-    streaks: dict[int, dict[tuple[int, int], list[Streak]]] = {_PASSED: {}, _SKIPPED: {}}
-    for test, pool, state, *streak in tuples(counts.streaks, _STREAK):
-        streaks[state].setdefault((test, pool), []).append(Streak(*streak))
-    told: dict[tuple[int, int], list[list[Any]]] = {}
-    for test, pool, *run in tuples(counts.told, _TOLD):
-        told.setdefault((test, pool), []).append(run)
-    passes, skips = streaks[_PASSED], streaks[_SKIPPED]
-    for *_, step, queue, session, test, pool, file in sorted(_named(counts.files, tests, pools)):
-        at = test, pool
-        variant = Variant(tests[test][0], step, queue, session)
-        runs = tuple(_run(variant, builds, row) for row in told[at]) if at in told else ()
-        yield History(variant, runs, tuple(passes.get(at, ())), tuple(skips.get(at, ())), file)
+    streaks = [Streak._make(row) for row in tuples(counts.streaks, _STREAK)]
+    state, variant = numbers(counts.streaks["state"]), _variant(counts.streaks)
+    passes, skips = (
+        _grouped(variant[state == each], list(compress(streaks, (state == each).tolist())))
+        for each in (_PASSED, _SKIPPED)
+    )
+    told = _grouped(_variant(counts.told), list(tuples(counts.told, _TOLD)))
+    for named, at, file in sorted(_named(counts, pools)):
+        runs = tuple(_run(named, builds, row) for row in told[at]) if at in told else ()
+        yield History(named, runs, passes.get(at, ()), skips.get(at, ()), file)
 
 
-def _named(files: pa.Table, tests: dict[int, tuple[TestId, str]], pools: dict[int, Pool]) -> Iterator[tuple[Any, ...]]:
-    """Each variant as what orders it, its numbers, and its file: tuples of text compare faster than variants do."""
-    for test, pool, file in tuples(files, ("test", "pool", "file")):
+def _variant(table: pa.Table) -> NDArray[np.int64]:
+    """The number of each row's test and that of its pool as one."""
+    both: NDArray[np.int64] = numbers(table["test"]).astype(np.int64) << 32 | numbers(table["pool"])
+    return both
+
+
+def _grouped(keys: NDArray[np.int64], rows: Sequence[Row]) -> dict[int, tuple[Row, ...]]:
+    """The rows by their keys; those of one key come together."""
+    begins = np.flatnonzero(np.diff(keys, prepend=-1))
+    bounds = pairwise([*begins.tolist(), len(rows)])
+    return {key: tuple(rows[begin:end]) for key, (begin, end) in zip(keys[begins].tolist(), bounds, strict=True)}
+
+
+def _named(counts: Counts, pools: dict[int, Pool]) -> Iterator[tuple[Variant, int, str]]:
+    """Each variant, with its number and its file."""
+    ids = map(TestId._make, tuples(counts.tests, ("classname", "name", "apart")))
+    tests = dict(
+        zip(values(counts.tests["test"]), zip(ids, values(counts.tests["session_key"]), strict=True), strict=True)
+    )
+    variants = _variant(counts.files).tolist()
+    for (test, pool, file), at in zip(tuples(counts.files, ("test", "pool", "file")), variants, strict=True):
         named, session = tests[test]
         where = pools[pool]
-        yield named.classname, named.name, named.apart, where.step, where.queue, session, test, pool, file
+        yield Variant(named, where.step, where.queue, session), at, file
 
 
 def _run(variant: Variant, builds: Sequence[Build], row: Sequence[Any]) -> Run:
