@@ -78,13 +78,13 @@ def flake_rates(fleet: Fleet, budget: float, parts: Sequence[Parted] | None = No
 
     `parts` are the fleet's histories in segments, where they are known already.
     Broken tests lead. Then the lower bound of p ranks; where that is equal, the lower bound of the environment's rate,
-    then the order of the histories, which is that of their names.
+    then the name.
     """
     parts = parted(fleet) if parts is None else parts
     chosen, like = _distinct(fleet.histories)
     rated = _rated(fleet, chosen, [parts[at] for at in chosen], budget)
-    ranks = np.array([one.rank for one in rated]).reshape(-1, 3)[like]
-    order: list[int] = np.lexsort(ranks.T[::-1]).tolist()
+    by_name = sorted(range(len(like)), key=lambda at: fleet.histories[at].variant)
+    order = sorted(by_name, key=lambda at: rated[like[at]].rank)
     said = [one.rate[1:] for one in rated]
     return tuple(FlakeRate._make((fleet.histories[at].variant, *said[like[at]])) for at in order)
 
