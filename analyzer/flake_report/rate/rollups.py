@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from flake_report.model.rate import Fleet, History, Interval, Level, RollUp
 from flake_report.model.results import TestId
@@ -15,9 +16,6 @@ from flake_report.model.results import TestId
 from .clusters import clustered, design_effect, effective
 from .intervals import Floats
 from .segments import Parted
-
-Named: TypeAlias = Callable[[History], str]
-"""What a history belongs to on one level; empty where it belongs to nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +48,30 @@ def roll_ups(fleet: Fleet, parts: Sequence[Parted], owners: Mapping[TestId, str]
 
     Tests of one variant are no roll-up, and of tests and files those are left out that never failed.
     """
-    levels: dict[Level, Named] = {
-        Level.TEST: lambda history: str(history.variant.test),
-        Level.FILE: lambda history: history.file,
-        Level.STEP: lambda history: history.variant.step,
-        Level.QUEUE: lambda history: history.variant.queue,
-        Level.OWNER: lambda history: owners.get(history.variant.test, ""),
-    }
     placed = _Placed(fleet, parts)
-    return tuple(rollup for level, named in levels.items() for rollup in _level(level, placed.grouped(level, named)))
+    return tuple(
+        rollup
+        for level, names in _names(fleet.histories, placed.failing, owners)
+        for rollup in _level(level, placed.grouped(names))
+    )
+
+
+def _names(
+    histories: Sequence[History], failing: Collection[int], owners: Mapping[TestId, str]
+) -> Iterator[tuple[Level, Sequence[str]]]:
+    """Each level with what each history belongs to on it; empty where it belongs to nothing.
+
+    `failing` are the places of histories with a failure.
+    """
+    variants = Counter(history.variant.test for history in histories)
+    tests = {test for at in failing if variants[test := histories[at].variant.test] > 1}
+    files = {histories[at].file for at in failing}
+    yield Level.TEST, [str(test) if (test := history.variant.test) in tests else "" for history in histories]
+    yield Level.FILE, [history.file if history.file in files else "" for history in histories]
+    yield Level.STEP, [history.variant.step for history in histories]
+    yield Level.QUEUE, [history.variant.queue for history in histories]
+    if owners:
+        yield Level.OWNER, [owners.get(history.variant.test, "") for history in histories]
 
 
 def _level(level: Level, groups: Mapping[str, Clusters]) -> Iterator[RollUp]:
@@ -95,10 +108,11 @@ class _Placed:
     """Where the own runs of each history lie among the builds of its pool, as stretches of even density."""
 
     def __init__(self, fleet: Fleet, parts: Sequence[Parted]) -> None:
-        self._histories = fleet.histories
         pools = {(pool.step, pool.queue): at for at, pool in enumerate(fleet.pools)}
-        self._pool = [pools[history.variant.step, history.variant.queue] for history in fleet.histories]
-        self._sizes = [len(pool.orders) for pool in fleet.pools]
+        places = [pools[history.variant.step, history.variant.queue] for history in fleet.histories]
+        self._pool = np.array(places, dtype=np.int64)
+        self._steps = [pool.step for pool in fleet.pools]
+        self._sizes = np.array([len(pool.orders) for pool in fleet.pools], dtype=np.int64)
         rows = [
             (at, piece.first, piece.last, piece.size, piece.outcome[0])
             for at, part in enumerate(parts)
@@ -111,74 +125,65 @@ class _Placed:
         orders = np.array(
             [nth * wide + order for nth, pool in enumerate(fleet.pools) for order in pool.orders], np.int64
         )
-        pool = np.array(self._pool, dtype=np.int64)[at]
-        begins = np.cumsum([0, *self._sizes])[pool]
+        pool = self._pool[at]
+        begins = np.concatenate([[0], self._sizes.cumsum()])[pool]
         self._low = np.searchsorted(orders, pool * wide + first) - begins
         self._high = np.searchsorted(orders, pool * wide + last, side="right") - begins
         self._density = count / np.maximum(self._high - self._low, 1)
 
-    def grouped(self, level: Level, named: Named) -> dict[str, Clusters]:
-        """The runs of each name on one level."""
-        members: dict[str, list[int]] = defaultdict(list)
-        told: frozenset[str] | None = None
-        if level in {Level.TEST, Level.FILE}:
-            told = frozenset(named(self._histories[at]) for at in np.unique(self._of[self._failed > 0]).tolist())
-        for at, history in enumerate(self._histories):
-            name = named(history)
-            if name and (told is None or name in told):
-                members[name].append(at)
-        if level is Level.TEST:
-            members = {name: mine for name, mine in members.items() if len(mine) > 1}
-        found: dict[str, Clusters] = {}
-        for some in self._portions(members):
-            found |= self._clusters(some)
+    @property
+    def failing(self) -> list[int]:
+        """The histories with a run that failed at first."""
+        found: list[int] = np.unique(self._of[self._failed > 0]).tolist()
         return found
 
-    def _portions(self, members: Mapping[str, Sequence[int]]) -> Iterator[dict[str, Sequence[int]]]:
-        """Names in portions whose jobs memory holds."""
-        some: dict[str, Sequence[int]] = {}
-        cells = 0
-        for name, mine in members.items():
-            cells += sum(self._sizes[pool] for pool in {self._pool[at] for at in mine})
-            some[name] = mine
-            if cells > _CELLS:
-                yield some
-                some, cells = {}, 0
-        yield some
+    def grouped(self, names: Sequence[str]) -> dict[str, Clusters]:
+        """The runs of each name; `names` say what each history belongs to, and are empty where that is nothing."""
+        codes: dict[str, int] = {}
+        code = np.array([codes.setdefault(name, len(codes)) if name else -1 for name in names], dtype=np.int64)
+        named, told = np.flatnonzero(code >= 0), list(codes)
+        variants: list[int] = np.bincount(code[named], minlength=len(told)).tolist()
+        both, inverse = np.unique(code[named] * len(self._sizes) + self._pool[named], return_inverse=True)
+        block = np.full(len(names), -1, dtype=np.int64)
+        block[named] = inverse.reshape(-1)
+        name, pool = np.divmod(both, max(len(self._sizes), 1))
+        found: dict[str, Clusters] = {}
+        for low, high in _portions(name, self._sizes[pool]):
+            runs, failed, begins = self._cells(block[self._of], pool, low, high)
+            firsts = np.flatnonzero(np.diff(name[low:high], prepend=-1))
+            for first, after in pairwise([*firsts.tolist(), high - low]):
+                inside = slice(begins[first], begins[after])
+                at = name[low + first]
+                steps = frozenset(self._steps[each] for each in pool[low + first : low + after].tolist())
+                found[told[at]] = Clusters.counted(variants[at], steps, runs[inside], failed[inside])
+        return found
 
-    def _clusters(self, members: Mapping[str, Sequence[int]]) -> dict[str, Clusters]:
-        """One row of cells a name: its pools' builds one after the other."""
-        begins: dict[tuple[str, int], int] = {}
-        spans: dict[str, tuple[int, int]] = {}
-        starts = np.full(len(self._histories), -1, dtype=np.int64)
-        end = 0
-        for name, mine in members.items():
-            begin = end
-            for at in mine:
-                place = name, self._pool[at]
-                if place not in begins:
-                    begins[place] = end
-                    end += self._sizes[self._pool[at]] + 1  # a density ends in the cell after its last
-                starts[at] = begins[place]
-            spans[name] = begin, end
-        kept = starts[self._of] >= 0
-        base, low, high = starts[self._of][kept], self._low[kept], self._high[kept]
-        rises = np.zeros(end + 1)
-        np.add.at(rises, base + low, self._density[kept])
-        np.add.at(rises, base + high, -self._density[kept])
-        failed = np.zeros(end)
-        np.add.at(failed, base + low, self._failed[kept])
-        runs = rises.cumsum()[:end]
+    def _cells(
+        self, block: NDArray[np.int64], pool: NDArray[np.int64], low: int, high: int
+    ) -> tuple[Floats, Floats, NDArray[np.int64]]:
+        """Runs and failed runs of each job in these blocks, a name's builds of a pool each, one after the other.
+
+        Block k begins at the kth of the last answer. `block` is that of each stretch, `pool` that of each block.
+        """
+        begins = np.concatenate([[0], (self._sizes[pool[low:high]] + 1).cumsum()])  # a density ends after its last cell
+        kept = (block >= low) & (block < high)
+        base, first, after = begins[block[kept] - low], self._low[kept], self._high[kept]
+        rises = np.zeros(begins[-1] + 1)
+        np.add.at(rises, base + first, self._density[kept])
+        np.add.at(rises, base + after, -self._density[kept])
+        failed = np.zeros(begins[-1])
+        np.add.at(failed, base + first, self._failed[kept])
+        runs = rises.cumsum()[:-1]
         runs[runs < _NOTHING] = 0.0
-        return {
-            name: Clusters.counted(
-                len(members[name]),
-                frozenset(self._histories[at].variant.step for at in members[name]),
-                runs[low:high],
-                failed[low:high],
-            )
-            for name, (low, high) in spans.items()
-        }
+        return runs, failed, begins
+
+
+def _portions(name: NDArray[np.int64], sizes: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Blocks in portions whose jobs memory holds, those of one name together; `name` and size of each, by name."""
+    ends = np.flatnonzero(np.diff(name, append=-1)) + 1  # after each name's last block
+    portion = sizes.cumsum()[ends - 1] // _CELLS
+    cuts = ends[np.flatnonzero(np.diff(portion, append=-1))]
+    yield from pairwise([0, *cuts.tolist()])
 
 
 _CELLS = 4_000_000  # jobs counted at once
