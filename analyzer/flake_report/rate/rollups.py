@@ -76,10 +76,26 @@ def _names(
 
 def _level(level: Level, groups: Mapping[str, Clusters]) -> Iterator[RollUp]:
     """The roll-ups of one level; each design effect is at least the median of its step's."""
-    floors = _floors(list(groups.values()))
+    if not groups:
+        return
+    effect = np.fmax([group.effect for group in groups.values()], _floors(list(groups.values())))
+    runs, failed, jobs = np.array([(group.runs, group.failed, group.jobs) for group in groups.values()]).T
+    worth = effective(runs, jobs, effect)
+    lows, highs = clustered(failed, runs, worth)
     made = [
-        _rollup(level, name, group, floor if np.isnan(group.effect) else max(floor, group.effect))
-        for (name, group), floor in zip(groups.items(), floors, strict=True)
+        RollUp(
+            level=level,
+            name=name,
+            variants=group.variants,
+            own=Interval(group.runs, group.failed, group.failed / group.runs if group.runs else 0.0, low, high),
+            jobs=group.jobs,
+            failing_jobs=group.failing_jobs,
+            design_effect=each,
+            effective=star,
+        )
+        for (name, group), each, star, low, high in zip(
+            groups.items(), effect.tolist(), worth.tolist(), lows.tolist(), highs.tolist(), strict=True
+        )
     ]
     yield from sorted(made, key=lambda rollup: (-rollup.own.hits, rollup.name))
 
@@ -94,14 +110,6 @@ def _floors(groups: Sequence[Clusters]) -> list[float]:
             by_step[step].append(group.effect)
     medians = {step: float(np.median(found)) if len(found) > 1 else overall for step, found in by_step.items()}
     return [max((medians.get(step, overall) for step in group.steps), default=overall) for group in groups]
-
-
-def _rollup(level: Level, name: str, group: Clusters, effect: float) -> RollUp:
-    worth = effective(group.runs, group.jobs, effect)
-    low, high = clustered(group.failed, group.runs, worth)
-    share = group.failed / group.runs if group.runs else 0.0
-    own = Interval(group.runs, group.failed, share, float(low), float(high))
-    return RollUp(level, name, group.variants, own, group.jobs, group.failing_jobs, effect, float(worth))
 
 
 class _Placed:
