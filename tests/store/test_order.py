@@ -13,6 +13,7 @@ from flake_report.model.record import MemorySample, SampleMoment
 from flake_report.model.results import Outcome
 from flake_report.rate.culprit import suspicions
 from flake_report.rate.leftovers import polluter
+from flake_report.rate.suspects import LEAST_INCIDENTS
 from flake_report.store.order import orders, traces
 
 PLACE = Place("unit", "gpu_1", "pytest v1")
@@ -49,11 +50,42 @@ def spelled(order: TestOrder) -> str:
 
 
 def test_tests_come_in_the_order_of_their_process_for_places_with_an_incident(store, ran):
-    store.ingest([ran(1, "abv"), ran(2, "bSaV"), ran(3, "ab", step="quiet")])
+    store.ingest([ran(1, "abv"), *(ran(at, "bSaV") for at in (2, 3, 4)), ran(5, "ab", step="quiet")])
     found = orders(store, Query())
-    assert [spelled(order) for order in found] == ["abv", "baV"]
+    assert [spelled(order) for order in found] == ["abv", "baV", "baV", "baV"]
     assert {order.place for order in found} == {PLACE}
     assert found[1].passed == {named("a"), named("b")}
+
+
+@pytest.mark.parametrize("incidents", [LEAST_INCIDENTS - 1, LEAST_INCIDENTS])
+def test_quiet_jobs_are_told_where_there_are_incidents_enough_to_name_somebody(incidents, store, ran) -> None:
+    store.ingest([*(ran(at, "aV") for at in range(incidents)), *(ran(at, "av") for at in range(10, 14))])
+    found = orders(store, Query())
+    quiet = [order.job for order in found if not order.victims]
+    assert quiet == ([] if incidents < LEAST_INCIDENTS else ["j10", "j11", "j12", "j13"])
+    (place,) = suspicions(found)
+    assert (place.incidents, place.jobs, place.victim) == (incidents, incidents + 4, named("v"))
+
+
+def test_each_process_with_a_victim_is_an_incident(store, make, ran) -> None:
+    attempts = [
+        make.attempt("v", Outcome.FAILED, blame="gpu-memory", session_key=PLACE.session, **process)
+        for process in ({"worker": "gw0"}, {"worker": "gw1"}, {"pid": 7}, {"session": "2"})
+    ]
+    store.ingest([make.record(make.build(1), make.job("j1"), *attempts[:3]), ran(2, "av")])
+    assert [order.job for order in orders(store, Query())] == ["j1", "j1", "j1", "j2"]
+    store.ingest([make.record(make.build(1), make.job("j1"), *attempts[2:]), ran(2, "av")])
+    assert [order.job for order in orders(store, Query())] == ["j1", "j1"]
+
+
+def test_incidents_are_counted_by_session(store, make, ran) -> None:
+    other = make.attempt("w", Outcome.FAILED, blame="gpu-memory", session_key="pytest other")
+    also = make.attempt("w", session_key="pytest other")
+    store.ingest([ran(at, "aV") for at in (1, 2, 3)])
+    store.ingest([make.record(make.build(4), make.job("j4"), make.attempt("a", session_key=PLACE.session), other)])
+    store.ingest([make.record(make.build(5), make.job("j5"), make.attempt("a", session_key=PLACE.session), also)])
+    told = {(order.place.session, order.job) for order in orders(store, Query())}
+    assert told == {*((PLACE.session, f"j{at}") for at in range(1, 6)), ("pytest other", "j4")}
 
 
 def test_the_recorder_s_word_on_the_order_beats_the_order_of_the_report(store, make):
@@ -86,20 +118,20 @@ def test_a_test_that_ran_again_stands_where_it_first_ran(store, make):
 
 def test_jobs_that_died_tell_nothing_unless_they_met_the_incident(store, ran):
     died = {"exit_status": -1, "state": JobState.FAILED}
-    store.ingest([ran(1, "aV", **died), ran(2, "av", **died), ran(3, "av")])
-    assert [spelled(order) for order in orders(store, Query())] == ["aV", "av"]
-    assert [order.job for order in orders(store, Query())] == ["j1", "j3"]
+    store.ingest([*(ran(at, "aV", **died) for at in (1, 2, 3)), ran(4, "av", **died), ran(5, "av")])
+    assert [spelled(order) for order in orders(store, Query())] == ["aV", "aV", "aV", "av"]
+    assert [order.job for order in orders(store, Query())] == ["j1", "j2", "j3", "j5"]
 
 
 def test_of_quiet_jobs_the_newest_are_told_and_all_are_counted(store, ran):
-    store.ingest([ran(1, "aV"), *(ran(at, "av") for at in range(2, 520))])
+    store.ingest([*(ran(at, "aV") for at in (1, 2, 3)), *(ran(at, "av") for at in range(4, 522))])
     found = orders(store, Query())
-    assert len(found) == 501
-    assert found[0].job == "j1"
-    assert {order.job for order in found[1:]} == {f"j{at}" for at in range(20, 520)}
-    assert {order.pool_jobs for order in found} == {519}
+    assert len(found) == 503
+    assert [order.job for order in found[:3]] == ["j1", "j2", "j3"]
+    assert {order.job for order in found[3:]} == {f"j{at}" for at in range(22, 522)}
+    assert {order.pool_jobs for order in found} == {521}
     (place,) = suspicions(found)
-    assert (place.incidents, place.jobs) == (1, 519)
+    assert (place.incidents, place.jobs) == (3, 521)
 
 
 def test_the_query_limits_the_builds(store, ran):

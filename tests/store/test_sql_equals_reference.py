@@ -85,9 +85,15 @@ def histories(make):
                 records.append(make.record(build, job, *draw(st.lists(attempts(make), max_size=8))))
         cuts = draw(st.lists(st.integers(0, len(records)), max_size=3).map(sorted))
         bounds = [0, *cuts, len(records)]
-        return [records[low:high] for low, high in pairwise(bounds)]
+        return [in_one_build(records[low:high]) for low, high in pairwise(bounds)]
 
     return draw_history()
+
+
+def in_one_build(commit: list[JobRecord]) -> list[JobRecord]:
+    """These records without those of a job that one ingest would take for those of another build: none is stored."""
+    last = {record.job.id: record.build.key for record in commit}
+    return [record for record in commit if record.build.key == last[record.job.id]]
 
 
 QUERIES = st.builds(

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from flake_report.model.query import Pools, Query, of_test
 
 from .asked import among, in_pools, of_pools, of_tests, where_run
+from .bad import make_bad
 from .delta import Files
 from .engine import Engine
 from .growing import ANSWERED, COUNTED, FIRST, GROWING, HEALTH, HISTORIES, KEPT, PASSING, READ, SELECTING
@@ -102,14 +103,24 @@ class Counting:
         if found := self._remembered(query, statements, (name,), reads, in_pools(pools)):
             return of_pools(found[name], pools)
         self.select(query, since())
+        for table in first:
+            self._make(table)
         for kind in kinds:
             self._selection.show(kind, kind, self._selection.weeks)
-        for table in first:
-            self._engine.make(table, statement(table))
         answer = self._engine.answer(statement(name, test=_asked("a", query.test)))
         if not query.test:
             self._remember(query, statements, {name: answer}, reads)
         return of_pools(answer, pools)
+
+    def _make(self, table: str) -> None:
+        """Make a table of the selected jobs that several statements may read, if the selection has none yet."""
+        if table in self._selection.tables:
+            return
+        if table == "bad":
+            make_bad(self._engine, self._selection, self._files, self._rollups)
+        else:
+            self._engine.make(table, statement(table))
+        self._selection.tables.add(table)
 
     def _remembered(
         self,

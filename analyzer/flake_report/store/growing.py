@@ -10,6 +10,14 @@ from .histories import Counts
 
 _TEXT, _INT, _NUMBER, _FLAG = pa.string(), pa.int64(), pa.int32(), pa.bool_()
 GROWING = {
+    "bad": pa.schema(
+        {
+            **dict.fromkeys(("ingest", "ordinal"), _INT),
+            **dict.fromkeys(("classname", "name", "apart", "session_key", "session", "worker"), _TEXT),
+            **dict.fromkeys(("pid", "attempt"), _INT),
+            **dict.fromkeys(("signature", "blame", "fingerprint"), _TEXT),
+        }
+    ),
     "results": pa.schema({"ingest": _INT, "attempts": _INT, "unknown": _INT}),
     "tests": pa.schema({"test": _NUMBER, **dict.fromkeys(("classname", "name", "apart", "session_key"), _TEXT)}),
     "files": pa.schema({"test": _NUMBER, "pool": _NUMBER, "file": _TEXT}),
@@ -57,5 +65,8 @@ KEPT = ("tests", "pools", "files", "streaks", "told")
 READ = ("builds", "jobs", "attempts")
 """The kinds of rows that these answers come from."""
 
-FIRST = {"orders": ("order_jobs",)}
+FIRST = {
+    **dict.fromkeys(("elsewhere", "failures", "struck", "traces"), ("bad",)),
+    "orders": ("bad", "order_jobs"),
+}
 """The tables that a statement reads beside those of the store, each made by the statement of its name."""

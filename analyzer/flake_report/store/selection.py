@@ -32,6 +32,8 @@ class Selection:
         self._shown: dict[str, tuple[str, Sequence[str] | None]] = {}
         self.weeks: list[str] = []
         """The weeks in which the rows of the selected jobs lie."""
+        self.tables: set[str] = set()
+        """What else was made of the selected jobs; it goes with them."""
 
     def newest_build(self, branch: str | None) -> datetime | None:
         """When the newest build of the branch was created; None where there is none."""
@@ -72,6 +74,8 @@ class Selection:
 
     def _make_builds(self, query: Query, since: datetime | None) -> None:
         self._made = None
+        self._engine.drop(tuple(self.tables))
+        self.tables.clear()
         self.show("stored_builds", "builds")
         self._engine.make(
             "builds",

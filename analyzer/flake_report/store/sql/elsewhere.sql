@@ -16,9 +16,9 @@ WITH placed AS (
   SELECT ingest, step, "commit", machine FROM spread WHERE lowest <> highest
 ), failed AS (
   SELECT DISTINCT a.classname, a.name, a.apart, a.session_key, p.step, p."commit"
-  FROM attempts a
+  FROM bad a
   JOIN several p ON p.ingest = a.ingest
-  WHERE a.outcome IN ('failed', 'error', 'crashed') AND a.name <> ''
+  WHERE a.name <> ''
 ), ran AS (
   SELECT a.classname, a.name, a.apart, a.session_key, p.step, p."commit", p.machine,
     max(CASE WHEN a.outcome IN ('failed', 'error', 'crashed') THEN 1 ELSE 0 END) AS failed,

@@ -1,15 +1,16 @@
 -- One row a job and session whose tests' order is told, where some job of its step, queue and session met an incident of
--- GPU memory. Of jobs without an incident the newest 500 of a step and queue are told, and none that died: nobody knows
--- what it would have met. Where incidents met more than twenty steps and queues, these share 10,000 such jobs and each
--- has ten: memory holds them all. `pool_jobs` is how many jobs of the step and queue there are, those that died without
--- an incident left out. A table of its own, so that engines see how few these are.
+-- GPU memory: a process with a victim. Jobs without an incident are told only where there were three: of fewer nobody
+-- can be named or suspected, whatever else ran. Of these the newest 500 of a step and queue are told, and none that
+-- died: nobody knows what it would have met. Where incidents met more than twenty steps and queues, these share 10,000
+-- such jobs and each has ten: memory holds them all. `pool_jobs` is how many jobs of the step and queue there are, those
+-- that died without an incident left out. A table of its own, so that engines see how few these are.
 WITH victims AS (
-  SELECT DISTINCT j.pool, j.ingest, a.session_key
-  FROM attempts a
-  JOIN jobs j ON j.ingest = a.ingest
-  WHERE a.blame = 'gpu-memory' AND a.outcome IN ('failed', 'error', 'crashed')
+  SELECT DISTINCT j.pool, j.ingest, b.session_key, b.session, b.worker, coalesce(b.pid, 0) AS pid
+  FROM bad b
+  JOIN jobs j ON j.ingest = b.ingest
+  WHERE b.blame = 'gpu-memory'
 ), sessions AS (
-  SELECT DISTINCT pool, session_key FROM victims
+  SELECT pool, session_key, count(*) AS incidents FROM victims GROUP BY pool, session_key
 ), struck AS (
   SELECT DISTINCT pool, ingest FROM victims
 ), struck_pools AS (
@@ -27,4 +28,4 @@ WITH victims AS (
 SELECT w.ingest, w.job, w.place, w.step, w.queue, w.pool_jobs, s.session_key
 FROM whole w
 JOIN sessions s ON s.pool = w.pool
-WHERE w.struck OR w.newest <= w.quiet
+WHERE w.struck OR (s.incidents >= 3 AND w.newest <= w.quiet)

@@ -2,9 +2,9 @@
 -- At one moment the end of a test comes before the beginning of the next.
 -- `used` is what all processes hold on the device, in bytes; as the device's own free memory has it where that is known.
 WITH struck AS (
-  SELECT DISTINCT a.ingest
-  FROM attempts a
-  WHERE a.blame = 'gpu-memory' AND a.outcome IN ('failed', 'error', 'crashed')
+  SELECT DISTINCT b.ingest
+  FROM bad b
+  WHERE b.blame = 'gpu-memory'
 )
 SELECT j.step, j.queue, j.job, m.device, m.at, m.test, m.when = 'before' AS before, m.total,
   coalesce(m.total - m.free, m.used) AS used
