@@ -67,15 +67,23 @@ def test_quiet_jobs_are_told_where_there_are_incidents_enough_to_name_somebody(i
     assert (place.incidents, place.jobs, place.victim) == (incidents, incidents + 4, named("v"))
 
 
-def test_each_process_with_a_victim_is_an_incident(store, make, ran) -> None:
+@pytest.mark.parametrize(
+    ("third", "quiet"),
+    [
+        ({"pid": 8, "session": "1"}, ["j2"]),
+        ({"pid": 7, "session": "2"}, ["j2"]),
+        ({"pid": 7, "session": "1", "worker": "gw1"}, ["j2"]),
+        ({"pid": 7, "session": "1"}, []),
+    ],
+    ids=["another process", "another session", "another worker", "the same once more"],
+)
+def test_each_process_with_a_victim_is_an_incident(third, quiet, store, make, ran) -> None:
     attempts = [
-        make.attempt("v", Outcome.FAILED, blame="gpu-memory", session_key=PLACE.session, **process)
-        for process in ({"worker": "gw0"}, {"worker": "gw1"}, {"pid": 7}, {"session": "2"})
+        make.attempt(name, Outcome.FAILED, blame="gpu-memory", session_key=PLACE.session, **process)
+        for name, process in (("v", {"pid": 7, "session": "1"}), ("v", {"pid": 9, "session": "1"}), ("w", third))
     ]
-    store.ingest([make.record(make.build(1), make.job("j1"), *attempts[:3]), ran(2, "av")])
-    assert [order.job for order in orders(store, Query())] == ["j1", "j1", "j1", "j2"]
-    store.ingest([make.record(make.build(1), make.job("j1"), *attempts[2:]), ran(2, "av")])
-    assert [order.job for order in orders(store, Query())] == ["j1", "j1"]
+    store.ingest([make.record(make.build(1), make.job("j1"), *attempts), ran(2, "av")])
+    assert [order.job for order in orders(store, Query()) if not order.victims] == quiet
 
 
 def test_incidents_are_counted_by_session(store, make, ran) -> None:
