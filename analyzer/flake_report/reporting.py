@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from flake_report.model.report import FlakeReport, Page
@@ -15,14 +16,16 @@ if TYPE_CHECKING:
 
     from flake_report.model.config import QueueConfig
     from flake_report.model.evidence import Build
-    from flake_report.model.machines import JobPlaces, PlaceRate
+    from flake_report.model.machines import Elsewhere, JobPlaces, PlaceRate
     from flake_report.model.memory import MemoryReport, Start
     from flake_report.model.quarantine import Decided
-    from flake_report.model.query import Pools, Query
+    from flake_report.model.query import Query
     from flake_report.model.rate import FlakeRate, Fleet, Variant
     from flake_report.model.story import Stories, ToldAttempt
     from flake_report.rate.owners import Ownership
     from flake_report.store import Store
+
+    from .answers import Answers
 
 
 def show(
@@ -41,7 +44,8 @@ def show(
     from flake_report.store import Store
 
     opened = Store.open(store, engine)
-    return _report(opened, query, opened.fleet(query), budget=budget, queues=queues or {}, ownership=ownership)
+    report, _ = _report(opened, query, budget=budget, queues=queues or {}, ownership=ownership)
+    return report
 
 
 def told(
@@ -57,8 +61,7 @@ def told(
     from flake_report.store import Store
 
     opened = Store.open(store, engine)
-    fleet = opened.fleet(query)
-    report = _report(opened, query, fleet, budget=budget, queues=queues or {}, ownership=ownership)
+    report, fleet = _report(opened, query, budget=budget, queues=queues or {}, ownership=ownership)
     return report, _stories(opened, query, fleet, report.tests, budget)
 
 
@@ -80,8 +83,7 @@ def show_page(
     from flake_report.store.pages import page
 
     def make(opened: Store) -> Page:
-        fleet = opened.fleet(query)
-        report = _report(opened, query, fleet, budget=budget, queues=queues, ownership=ownership)
+        report, _ = _report(opened, query, budget=budget, queues=queues, ownership=ownership)
         return Page(write(report), found=report.health.jobs > 0)
 
     return page(store, engine, repr(("show", query, budget, queues, ownership, form)), make)
@@ -125,59 +127,68 @@ def site(
 def _report(
     opened: Store,
     query: Query,
-    fleet: Fleet,
     *,
     budget: float,
     queues: Mapping[str, QueueConfig],
     ownership: Ownership | None,
-) -> FlakeReport:
-    from flake_report.rate import incidents
-    from flake_report.rate.comparisons import compared
-    from flake_report.rate.cost import Excuses, cost
-    from flake_report.rate.machines import own_troubles
-    from flake_report.rate.owners import owned, owners
-    from flake_report.rate.rates import flake_rates
-    from flake_report.rate.rollups import roll_ups
-    from flake_report.rate.segments import parted
-    from flake_report.rate.ways import ways
-    from flake_report.rate.weeks import week_table
-    from flake_report.rate.weektotals import hours_by_week, week_totals
-    from flake_report.store.cost import job_failures, spent_jobs
-    from flake_report.store.incidents import struck
-    from flake_report.store.machines import job_places
-    from flake_report.store.tuning import starts
+) -> tuple[FlakeReport, Fleet]:
+    """The report, and the histories that it is made of.
 
-    named = owners(fleet.histories, ownership) if ownership else {}
-    parts = parted(fleet)
-    tests = owned(flake_rates(fleet, budget, parts), named)
-    segments = {test.variant: test.segments for test in tests}
-    begun = starts(opened, query)
-    pools = _pools(query, fleet, begun)
-    memory = _memory(opened, query, pools, begun, budget)
-    victims = struck(opened, query, pools)
-    jobs = job_places(opened, query, pools, own=own_troubles(fleet, segments), victims={one.job for one in victims})
-    found = incidents.of_tests(incidents.incidents(victims, fleet.builds, memory.culprits), query.test)
-    spent, failures = spent_jobs(opened, query, pools), job_failures(opened, query, pools)
-    excuses = Excuses(fleet.histories, tests)
-    counts = week_table(fleet, segments)
-    return FlakeReport(
-        window=opened.window(query),
-        tests=tests,
-        health=opened.health(query),
-        budget=budget,
-        builds=fleet.builds,
-        rollups=roll_ups(fleet, parts, named),
-        incidents=found,
-        incident_kinds=incidents.kinds(found, fleet.builds),
-        comparisons=compared(counts),
-        agents=_places(opened, query, jobs, fleet.builds, queues),
-        owners=named,
-        memory=memory,
-        cost=cost(spent, failures, excuses, queues),
-        weeks=week_totals(fleet, tests, found, hours_by_week(spent, failures, excuses, queues, fleet.builds)),
-        counts=counts,
-        ways=ways(fleet, tests),
-    )
+    The store answers in a thread of its own, while what it said before is rated: engines count beside Python.
+    """
+    from flake_report.answers import answers, asked
+
+    with ThreadPoolExecutor(max_workers=1) as storekeeper:
+        ask = storekeeper.submit
+        first = ask(asked, opened, query)
+        from flake_report.rate import incidents
+        from flake_report.rate.comparisons import compared
+        from flake_report.rate.cost import Excuses, cost
+        from flake_report.rate.machines import own_troubles
+        from flake_report.rate.owners import owned, owners
+        from flake_report.rate.rates import flake_rates
+        from flake_report.rate.rollups import roll_ups
+        from flake_report.rate.segments import parted
+        from flake_report.rate.ways import ways
+        from flake_report.rate.weeks import week_table
+        from flake_report.rate.weektotals import hours_by_week, week_totals
+        from flake_report.store.machines import job_places
+
+        fleet, begun, pools = first.result()
+        rest = ask(answers, opened, query, pools)
+        named = owners(fleet.histories, ownership) if ownership else {}
+        parts = parted(fleet)
+        tests = owned(flake_rates(fleet, budget, parts), named)
+        segments = {test.variant: test.segments for test in tests}
+        own = own_troubles(fleet, segments)
+        rollups = roll_ups(fleet, parts, named)
+        counts = week_table(fleet, segments)
+        found = rest.result()
+        jobs = ask(job_places, opened, query, pools, own=own, victims={one.job for one in found.struck})
+        memory = _memory(found, begun, budget)
+        met = incidents.of_tests(incidents.incidents(found.struck, fleet.builds, memory.culprits), query.test)
+        excuses = Excuses(fleet.histories, tests)
+        spent, failures = found.spent_jobs, found.job_failures
+        hours = hours_by_week(spent, failures, excuses, queues, fleet.builds)
+        report = FlakeReport(
+            window=found.window,
+            tests=tests,
+            health=found.health,
+            budget=budget,
+            builds=fleet.builds,
+            rollups=rollups,
+            incidents=met,
+            incident_kinds=incidents.kinds(met, fleet.builds),
+            comparisons=compared(counts),
+            owners=named,
+            memory=memory,
+            cost=cost(spent, failures, excuses, queues),
+            weeks=week_totals(fleet, tests, met, hours),
+            counts=counts,
+            ways=ways(fleet, tests),
+            agents=_places(jobs.result(), fleet.builds, queues, found.elsewhere),
+        )
+    return report, fleet
 
 
 @seldom_searched()
@@ -199,42 +210,26 @@ def _stories(opened: Store, query: Query, fleet: Fleet, rates: Iterable[FlakeRat
     return Stories(query.test or "", budget, fleet.builds, stories)
 
 
-def _pools(query: Query, fleet: Fleet, begun: Sequence[Start]) -> Pools | None:
-    """Where the tests run that the query asks for: what happened elsewhere says nothing of them. None: everywhere.
-
-    A test whose jobs all died left no attempt, and yet it began engines.
-    """
-    if query.test is None:
-        return None
-    ran = {(pool.step, pool.queue) for pool in fleet.pools}
-    return frozenset(ran | {(start.place.step, start.place.queue) for start in begun})
-
-
 def _places(
-    opened: Store, query: Query, jobs: JobPlaces, builds: Sequence[Build], queues: Mapping[str, QueueConfig]
+    jobs: JobPlaces, builds: Sequence[Build], queues: Mapping[str, QueueConfig], elsewhere: Sequence[Elsewhere]
 ) -> tuple[PlaceRate, ...]:
     from flake_report.rate.machines import place_rates
-    from flake_report.store.machines import elsewhere
 
     gpus = {name: queue.gpu_type for name, queue in queues.items() if queue.gpu_type}
-    return place_rates(jobs, builds, gpus, elsewhere(opened, query))
+    return place_rates(jobs, builds, gpus, elsewhere)
 
 
-def _memory(opened: Store, query: Query, pools: Pools | None, begun: Sequence[Start], budget: float) -> MemoryReport:
+def _memory(found: Answers, begun: Sequence[Start], budget: float) -> MemoryReport:
     """What the history says of GPU memory: who left it, which settings fit, how its events were diagnosed."""
     from flake_report.model.memory import MemoryReport
     from flake_report.rate.culprit import culprits, suspicions
     from flake_report.rate.memory_history import diagnoses
     from flake_report.rate.tuning import tunings
-    from flake_report.store import order
-    from flake_report.store.memory import memory_events
-    from flake_report.store.tuning import held
 
-    orders, traces = order.orders(opened, query, pools), order.traces(opened, query, pools)
-    known = suspicions(orders, traces)
+    known = suspicions(found.orders, found.traces)
     return MemoryReport(
         suspicions=known,
-        culprits=culprits(orders, traces, known),
-        tunings=tunings(begun, budget=budget, held=held(opened, query)),
-        diagnoses=diagnoses(memory_events(opened, query, pools)),
+        culprits=culprits(found.orders, found.traces, known),
+        tunings=tunings(begun, budget=budget, held=found.held),
+        diagnoses=diagnoses(found.memory_events),
     )
