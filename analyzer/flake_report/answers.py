@@ -12,10 +12,11 @@ from .model.machines import Elsewhere
 from .model.memory import Place, Start, TestOrder, Trace
 from .model.memory_event import MemoryArchive
 from .model.query import Pools, Query
-from .model.rate import Fleet
 from .model.report import Health, Window
 from .store import Store
+from .store.asked import pools_of
 from .store.cost import job_failures, spent_jobs
+from .store.histories import Counts
 from .store.incidents import struck
 from .store.machines import elsewhere
 from .store.memory import memory_events
@@ -40,13 +41,13 @@ class Answers:
 
 
 class Asked(NamedTuple):
-    """The histories of a question, with what tells where else to look.
+    """The histories of a question, not yet folded, with what tells where else to look.
 
     `pools` are where the tests run that it names, None where it names none and so is about all that ran; `begun` are
     the starts of engines in these tests.
     """
 
-    fleet: Fleet
+    counts: Counts
     begun: tuple[Start, ...]
     pools: Pools | None
 
@@ -56,11 +57,10 @@ def asked(store: Store, query: Query) -> Asked:
 
     A test whose jobs all died left no attempt, and yet it began engines.
     """
-    fleet, begun = store.fleet(query), starts(store, query)
+    counts, begun = store.counts(query), starts(store, query)
     if query.test is None:
-        return Asked(fleet, begun, None)
-    ran = {(pool.step, pool.queue) for pool in fleet.pools}
-    return Asked(fleet, begun, frozenset(ran | {(start.place.step, start.place.queue) for start in begun}))
+        return Asked(counts, begun, None)
+    return Asked(counts, begun, pools_of(counts) | {(start.place.step, start.place.queue) for start in begun})
 
 
 def answers(store: Store, query: Query, pools: Pools | None) -> Answers:

@@ -152,10 +152,12 @@ def _report(
         from flake_report.rate.ways import ways
         from flake_report.rate.weeks import week_table
         from flake_report.rate.weektotals import hours_by_week, week_totals
+        from flake_report.store.histories import fold
         from flake_report.store.machines import job_places
 
-        fleet, begun, pools = first.result()
+        counted, begun, pools = first.result()
         rest = ask(answers, opened, query, pools)
+        fleet = fold(counted)
         named = owners(fleet.histories, ownership) if ownership else {}
         parts = parted(fleet)
         tests = owned(flake_rates(fleet, budget, parts), named)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise
 from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
@@ -49,11 +50,14 @@ def _outcome(run: Run) -> Outcome:
     return run.first_failed, run.retried, run.retried and run.verdict is RunVerdict.FAILED
 
 
-def counts(history: Sequence[Piece]) -> Counts:
-    """First-failed, runs, failed again, retried of each piece; (4, pieces)."""
-    runs = np.array([piece.size for piece in history], dtype=np.int64)
-    failed, retried, again = np.array([piece.outcome for piece in history], dtype=np.int64).reshape(-1, 3).T
-    return np.stack([runs * failed, runs, runs * again, runs * retried])
+def counts(histories: Sequence[Sequence[Piece]]) -> list[Counts]:
+    """Of each history first-failed, runs, failed again, retried of each piece; (4, pieces)."""
+    whole = [piece for history in histories for piece in history]  # all at once: most are short
+    runs = np.array([piece.size for piece in whole], dtype=np.int64)
+    failed, retried, again = np.array([piece.outcome for piece in whole], dtype=np.int64).reshape(-1, 3).T
+    table = np.stack([runs * failed, runs, runs * again, runs * retried])
+    ends = pairwise([0, *accumulate(map(len, histories))])
+    return [table[:, begin:end] for begin, end in ends]
 
 
 def blocks(table: Counts) -> NDArray[np.int64]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from flake_report.model.rate import Fleet, Streak
 from flake_report.model.verdict import Segment
@@ -68,22 +67,26 @@ def parted(fleet: Fleet) -> list[Parted]:
     pools = {(pool.step, pool.queue): pool.orders for pool in fleet.pools}
     found: dict[int, Parted] = {}
     quiet: dict[tuple[Streak, ...], Parted] = {}
-    open_: list[_Open] = []
+    told: list[tuple[int, Sequence[Piece]]] = []
     for at, history in enumerate(fleet.histories):
         if not history.runs:
             found[at] = quiet.get(history.passes) or quiet.setdefault(history.passes, _passed(pieces(history)))
             continue
         runs = pieces(history)
         if any(piece.run for piece in runs):
-            table = counts(runs)
-            pool = pools.get((history.variant.step, history.variant.queue), ())
-            open_.append(_Open(at, runs, table, blocks(table), pool))
+            told.append((at, runs))
         else:
             found[at] = _passed(runs)
-    likelihood = Likelihood.up_to(max((int(one.table[1].sum()) for one in open_), default=0))
-    cuts = change_points([np.add.reduceat(one.table, one.begins, axis=1) for one in open_], likelihood)
-    for one, points in zip(open_, cuts, strict=True):
-        found[one.at] = _parted(one, [0, *one.begins[points].tolist(), len(one.runs)], likelihood)
+    tables = counts([runs for _, runs in told])
+    likelihood = Likelihood.up_to(max((int(table[1].sum()) for table in tables), default=0))
+    begins = [blocks(table) for table in tables]
+    cuts = change_points(
+        [np.add.reduceat(table, begin, axis=1) for table, begin in zip(tables, begins, strict=True)], likelihood
+    )
+    for (at, mine), table, begin, points in zip(told, tables, begins, cuts, strict=True):
+        variant = fleet.histories[at].variant
+        one = _Open(mine, table, pools.get((variant.step, variant.queue), ()))
+        found[at] = _parted(one, [0, *begin[points].tolist(), len(mine)], likelihood)
     return [found[at] for at in range(len(found))]
 
 
@@ -97,12 +100,10 @@ def _passed(runs: Sequence[Piece]) -> Parted:
 
 @dataclass(frozen=True, slots=True)
 class _Open:
-    """A history with told runs, not yet cut: its place in the fleet, its counts, where its blocks begin, its pool."""
+    """A history with told runs, not yet cut: its runs, their counts, and the builds of its pool."""
 
-    at: int
     runs: Sequence[Piece]
     table: Counts
-    begins: NDArray[np.int64]
     pool: Sequence[int]
 
 

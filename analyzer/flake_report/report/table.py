@@ -12,6 +12,7 @@ from rich.text import Text
 
 from flake_report.model.rate import FlakeRate, Interval, Variant
 from flake_report.model.report import FlakeReport, Health, Window
+from flake_report.model.results import TestId
 from flake_report.model.verdict import TestVerdict
 
 from . import incidents, machines, memory, rollups, weekly
@@ -46,7 +47,8 @@ def to_text(report: FlakeReport, *, everything: bool = False) -> Iterator[Render
     if shown:
         widths = _Widths.of(shown)
         yield from (Text(line, style="dim", no_wrap=True) for line in widths.headings())
-        twins = Counter(_place(test.variant) for test in report.tests)
+        places = {_place(test.variant) for test in shown}
+        twins = Counter(place for test in report.tests if (place := _place(test.variant)) in places)
         for test in shown:
             yield from _told(test, widths, with_session=twins[_place(test.variant)] > 1)
         yield Text()
@@ -164,6 +166,6 @@ def _band(rate: Interval) -> str:
     return f"{rate.low * 100:.1f}–{rate.high * 100:.1f}" if rate.n else "–"
 
 
-def _place(variant: Variant) -> tuple[str, str, str]:
+def _place(variant: Variant) -> tuple[TestId, str, str]:
     """Variants that differ by their session alone share this: only then is the session worth a line's room."""
-    return str(variant.test), variant.step, variant.queue
+    return variant.test, variant.step, variant.queue

@@ -9,7 +9,10 @@ import pyarrow.compute as pc
 
 from flake_report.model.query import Pools, of_test
 
+from .columns import tuples, values
 from .histories import Counts
+
+_POOL = ("pool", "step", "queue")
 
 
 def of_tests(tests: pa.Table, pattern: str) -> pa.Table:
@@ -22,6 +25,12 @@ def of_tests(tests: pa.Table, pattern: str) -> pa.Table:
 def where_run(counts: Counts) -> Counts:
     """The counts with those pools alone in which some of their tests ran."""
     return replace(counts, pools=counts.pools.filter(among("pool", counts.files)))
+
+
+def pools_of(counts: Counts) -> Pools:
+    """The steps and queues of these pools."""
+    ran = set(values(counts.pools["pool"]))
+    return frozenset((step, queue) for pool, step, queue in tuples(counts.pool_names, _POOL) if pool in ran)
 
 
 def among(column: str, rows: pa.Table) -> pc.Expression:

@@ -25,7 +25,7 @@ from .counting import Counting
 from .delta import Files, create_or_open_table, files, open_table, unreadable
 from .duck import Duck
 from .engine import DEFAULT, Engine, maker
-from .histories import fold
+from .histories import Counts, fold
 from .layout import TABLES
 from .rollups import Rollups, sweep
 from .root import Folder, Root, located
@@ -101,8 +101,12 @@ class Store:
 
     def fleet(self, query: Query) -> Fleet:
         """A history for each variant that the query selects, in order of variants, with their builds and pools."""
+        return fold(self.counts(query))
+
+    def counts(self, query: Query) -> Counts:
+        """What `fleet` is made of, as the engine counted it: `histories.fold` makes it, and needs no store."""
         with self._counting() as counting:
-            return fold(counting.counts(query, lambda: _since(counting, query)))
+            return counting.counts(query, lambda: _since(counting, query))
 
     def histories(self, query: Query) -> tuple[History, ...]:
         """The histories of `fleet`, alone."""
