@@ -6,6 +6,7 @@ import pytest
 
 from flake_report import flow
 from flake_report.model.evidence import JobState
+from flake_report.model.failure import Blame, Cause
 from flake_report.model.machines import PlaceKind
 from flake_report.model.query import Query
 from flake_report.model.record import EngineStart
@@ -83,8 +84,12 @@ def test_a_place_where_an_engine_began_and_no_attempt_was_left_is_told_of(places
 
 
 def test_events_and_builds_of_other_places_are_left_out(store, make) -> None:
-    store.ingest([make.record(make.build(1), make.job(f"{s}{q}", step=s, queue=q)) for s, q in PLACES])
-    assert {where[:2] for where in memory_events(store, Query(), ASKED).ran} == ASKED
+    cause = Cause("free-memory-at-start", "title", Blame.GPU_MEMORY, 1, "text", "hint")
+    jobs = [make.job(f"{step}{queue}", step=step, queue=queue) for step, queue in PLACES]
+    store.ingest([make.record(make.build(1), job, causes=(cause,)) for job in jobs])
+    found = memory_events(store, Query(), ASKED)
+    assert {where[:2] for where in found.ran} == ASKED
+    assert {(event.step, event.queue) for event in found.events} == ASKED
 
 
 def test_a_fleet_of_some_tests_has_the_pools_in_which_they_ran(four_places) -> None:

@@ -99,13 +99,18 @@ def test_a_retry_is_told_with_its_end_and_its_agent(store: Store, make: SimpleNa
     ]
 
 
-def test_builds_that_ran_the_step_to_its_end_are_told_by_agent(store: Store, make: SimpleNamespace) -> None:
+def test_builds_that_ran_the_step_to_its_end_are_told_by_agent_that_met_an_event(
+    store: Store, make: SimpleNamespace
+) -> None:
     store.ingest(
         [
             make.record(make.build(1), make.job("a", step="kv")),
-            make.record(make.build(2), make.job("b", step="kv", agent="agent-2")),
-            make.record(make.build(3), make.job("c", step="kv", exit_status=-1)),
+            make.record(make.build(2), failed(make, "b", step="kv", agent="agent-2"), causes=(cause(),)),
+            make.record(make.build(3), make.job("c", step="kv", exit_status=-1), causes=(cause(),)),
             make.record(make.build(4), make.job("d", step="kv")),
+            make.record(make.build(4), make.job("e", step="kv", queue="other")),
+            make.record(make.build(5), make.job("f", step="kv", agent="agent-3")),
+            make.record(make.build(6), make.job("g", step="other")),
         ]
     )
     assert memory_events(store, Query()).ran == {("kv", "gpu_1", "agent-1"): (0, 3), ("kv", "gpu_1", "agent-2"): (1,)}

@@ -57,7 +57,7 @@ BuildsRun: TypeAlias = Mapping[tuple[str, str, str], tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class MemoryArchive:
-    """All GPU-memory events of a store, oldest first, and the builds that could have had one."""
+    """All GPU-memory events of a store, oldest first, and the builds in which their agents could have had one."""
 
     events: tuple[MemoryEvent, ...]
     ran: BuildsRun

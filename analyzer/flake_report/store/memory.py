@@ -19,7 +19,7 @@ def memory_events(store: Store, query: Query, pools: Pools | None = None) -> Mem
     """Every GPU-memory event in the jobs that the query selects, whatever their tests."""
     rows = store.answer("memory_events", ["matches", "memory"], query, pools).to_pylist()
     ran: dict[tuple[str, str, str], list[int]] = defaultdict(list)
-    builds = store.answer("memory_builds", [], query, pools)
+    builds = store.answer("memory_builds", ["matches"], query, pools)
     columns = [builds[name].to_pylist() for name in ("step", "queue", "agent", "place")]
     for step, queue, agent, place in zip(*columns, strict=True):
         ran[step, queue, agent].append(place)

@@ -9,11 +9,11 @@ WITH placed AS (
   WHERE NOT j.died AND b."commit" <> '' AND (s.host <> '' OR j.agent <> '')
 ), spread AS (
   -- Few steps run on several machines at one commit, so most attempts need no look.
-  SELECT *, min(machine) OVER (PARTITION BY step, "commit") AS lowest,
-    max(machine) OVER (PARTITION BY step, "commit") AS highest
-  FROM placed
+  SELECT step, "commit" FROM placed GROUP BY step, "commit" HAVING min(machine) <> max(machine)
 ), several AS (
-  SELECT ingest, step, "commit", machine FROM spread WHERE lowest <> highest
+  SELECT p.ingest, p.step, p."commit", p.machine
+  FROM placed p
+  JOIN spread s ON s.step = p.step AND s."commit" = p."commit"
 ), failed AS (
   SELECT DISTINCT a.classname, a.name, a.apart, a.session_key, p.step, p."commit"
   FROM bad a

@@ -14,18 +14,27 @@ WITH victims AS (
 ), struck AS (
   SELECT DISTINCT pool, ingest FROM victims
 ), struck_pools AS (
-  SELECT pool, greatest(10, least(500, 10000 / count(*) OVER ())) AS quiet
-  FROM (SELECT DISTINCT pool FROM victims) met
+  SELECT pool, max(incidents) AS incidents, greatest(10, least(500, 10000 / count(*) OVER ())) AS quiet
+  FROM sessions
+  GROUP BY pool
 ), whole AS (
-  SELECT j.pool, j.ingest, j.job, j.place, j.step, j.queue, v.ingest IS NOT NULL AS struck, p.quiet,
-    row_number() OVER (PARTITION BY j.pool, v.ingest IS NULL ORDER BY j.place DESC, j.job) AS newest,
-    count(*) OVER (PARTITION BY j.pool) AS pool_jobs
+  SELECT j.ingest, j.job, j.place, j.pool, v.ingest IS NOT NULL AS struck
   FROM jobs j
   JOIN struck_pools p ON p.pool = j.pool
   LEFT JOIN struck v ON v.ingest = j.ingest
   WHERE v.ingest IS NOT NULL OR NOT j.died
+), counted AS (
+  SELECT pool, count(*) AS pool_jobs FROM whole GROUP BY pool
+), ranked AS (
+  SELECT w.ingest, w.struck, row_number() OVER (PARTITION BY w.pool, w.struck ORDER BY w.place DESC, w.job) AS newest
+  FROM whole w
+  JOIN struck_pools p ON p.pool = w.pool
+  WHERE w.struck OR p.incidents >= 3
 )
-SELECT w.ingest, w.job, w.place, w.step, w.queue, w.pool_jobs, s.session_key
-FROM whole w
-JOIN sessions s ON s.pool = w.pool
-WHERE w.struck OR (s.incidents >= 3 AND w.newest <= w.quiet)
+SELECT j.ingest, j.job, j.place, j.step, j.queue, c.pool_jobs, s.session_key
+FROM ranked r
+JOIN jobs j ON j.ingest = r.ingest
+JOIN struck_pools p ON p.pool = j.pool
+JOIN counted c ON c.pool = j.pool
+JOIN sessions s ON s.pool = j.pool
+WHERE r.struck OR (s.incidents >= 3 AND r.newest <= p.quiet)
