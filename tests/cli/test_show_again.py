@@ -26,13 +26,13 @@ def store(home: Path, demo_store: Path) -> Path:
 def counted(store: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """A line for each time that histories are asked of a store; stores of any size keep pages."""
     asked: list[Path] = []
-    real = Store.fleet
+    real = Store.counts
 
     def watched(self, query):
         asked.append(store)
         return real(self, query)
 
-    monkeypatch.setattr(Store, "fleet", watched)
+    monkeypatch.setattr(Store, "counts", watched)
     monkeypatch.setattr(pages, "KEPT_ROWS", 1)
     monkeypatch.setattr(program, "_sources", lambda _: ())  # somebody may be working on them
     return asked
