@@ -19,7 +19,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 def values(column: pa.ChunkedArray) -> list[Any]:
     """The values of a column; null is None, and a time is in UTC."""
     if not pa.types.is_timestamp(column.type):
-        return column.to_pylist()
+        found: list[Any] = column.to_pylist()
+        return found
     moments = column.cast(pa.timestamp("us", tz="UTC")).cast(pa.int64()).to_pylist()
     return [None if moment is None else _EPOCH + timedelta(microseconds=moment) for moment in moments]
 
@@ -27,6 +28,11 @@ def values(column: pa.ChunkedArray) -> list[Any]:
 def tuples(table: pa.Table, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
     """The rows of a table, of each these columns."""
     return zip(*(values(table[name]) for name in columns), strict=True)
+
+
+def records(table: pa.Table) -> Iterator[dict[str, Any]]:
+    """The rows of a table, by names of columns."""
+    return (dict(zip(table.column_names, row, strict=True)) for row in tuples(table, table.column_names))
 
 
 def numbers(column: pa.ChunkedArray) -> NDArray[Any]:
@@ -41,3 +47,9 @@ def texts(some: Collection[str]) -> pa.Array:
     encoded = [each.encode() for each in some]
     ends = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
     return pa.LargeStringArray.from_buffers(len(encoded), pa.py_buffer(ends), pa.py_buffer(b"".join(encoded)))
+
+
+def coded(column: pa.ChunkedArray) -> tuple[NDArray[np.int32], list[Any]]:
+    """For each row a number from 0, which is the place of its value among all that there are."""
+    found = column.combine_chunks().dictionary_encode(null_encoding="encode")
+    return numbers(pa.chunked_array([found.indices])), found.dictionary.to_pylist()

@@ -9,24 +9,30 @@ from flake_report.model.query import Pools, Query
 from flake_report.model.rate import Variant
 from flake_report.model.results import TestId
 
+from .columns import tuples
 from .store import Store
+
+_SPENT = ("job", "place", "queue", "started_at", "finished_at", "failed", "died", "state", "retry_of", "signature")
+_FAILURE = ("job", "place", "signature", "fingerprint", "victim")
+_VARIANT = ("classname", "name", "apart", "step", "queue", "session_key")
 
 
 def spent_jobs(store: Store, query: Query, pools: Pools | None = None) -> tuple[SpentJob, ...]:
     """Every job of the query's steps and queues that failed or retried another; `order` as in the fleet's histories."""
+    rows = tuples(store.answer("spent", ("matches",), query, pools), _SPENT)
     return tuple(
         SpentJob(
-            job=row["job"],
-            order=row["place"],
-            queue=row["queue"],
-            seconds=_seconds(row["started_at"], row["finished_at"]),
-            failed=row["failed"],
-            died=row["died"],
-            canceled=row["state"] == "canceled",
-            retry_of=row["retry_of"],
-            signature=row["signature"],
+            job=job,
+            order=place,
+            queue=queue,
+            seconds=_seconds(started, finished),
+            failed=failed,
+            died=died,
+            canceled=state == "canceled",
+            retry_of=retry_of,
+            signature=signature,
         )
-        for row in store.answer("spent", ("matches",), query, pools).to_pylist()
+        for job, place, queue, started, finished, failed, died, state, retry_of, signature in rows
     )
 
 
@@ -36,16 +42,15 @@ def _seconds(started: datetime | None, finished: datetime | None) -> float | Non
 
 def job_failures(store: Store, query: Query, pools: Pools | None = None) -> tuple[JobFailure, ...]:
     """Every variant that failed in a job."""
+    rows = tuples(store.answer("failures", ("attempts",), query, pools), (*_FAILURE, *_VARIANT))
     return tuple(
         JobFailure(
-            job=row["job"],
-            order=row["place"],
-            variant=Variant(
-                TestId(row["classname"], row["name"], row["apart"]), row["step"], row["queue"], row["session_key"]
-            ),
-            signature=row["signature"],
-            fingerprint=row["fingerprint"],
-            victim=row["victim"],
+            job=job,
+            order=place,
+            variant=Variant(TestId(classname, name, apart), *where),
+            signature=signature,
+            fingerprint=fingerprint,
+            victim=victim,
         )
-        for row in store.answer("failures", ("attempts",), query, pools).to_pylist()
+        for job, place, signature, fingerprint, victim, classname, name, apart, *where in rows
     )

@@ -15,6 +15,7 @@ from flake_report.model.query import Pools, Query, of_test
 
 from .asked import among, in_pools, of_pools, of_tests, where_run
 from .bad import make_bad
+from .columns import records, tuples
 from .delta import Files
 from .engine import Engine
 from .growing import ANSWERED, COUNTED, FIRST, GROWING, HEALTH, HISTORIES, KEPT, PASSING, READ, SELECTING
@@ -198,8 +199,8 @@ class Counting:
         A build can lie in another week than it counts in, where it was told of again with another time of creation.
         """
         part_of = {week: at for at, part in enumerate(parts) for week in part.weeks}
-        weeks = self._engine.answer("SELECT DISTINCT week, counted_week FROM jobs").to_pylist()
-        met = {(row["counted_week"], part_of[row["week"]]) for row in weeks}
+        weeks = tuples(self._engine.answer("SELECT DISTINCT week, counted_week FROM jobs"), ("week", "counted_week"))
+        met = {(counted_week, part_of[week]) for week, counted_week in weeks}
         return len(met) > len({week for week, _ in met})
 
     def _count(self, part: Part, test: str | None) -> None:
@@ -261,10 +262,11 @@ class Counting:
         """The weeks of the selected jobs, oldest first, in parts that the engine holds."""
         spans = self._engine.answer(
             "SELECT week, min(place) AS low, max(place) AS high FROM jobs GROUP BY week ORDER BY low"
-        ).to_pylist()
+        )
         rows = {week: sum(file.rows for file in held) for week, held in self._files.get("attempts", {}).items()}
         kept_from = KEPT_ROWS if self._rollups else math.inf
-        return cut((Span(**span) for span in spans), rows, at_once=self._engine.rows_at_once, kept_from=kept_from)
+        at_once = self._engine.rows_at_once
+        return cut((Span(**span) for span in records(spans)), rows, at_once=at_once, kept_from=kept_from)
 
 
 def _asked(table: str, test: str | None) -> str:

@@ -12,7 +12,7 @@ import duckdb
 import pyarrow as pa
 
 from .delta import DataFile
-from .layout import TABLES, file_schema
+from .layout import TABLES
 
 if TYPE_CHECKING:
     from .objects import Objects
@@ -39,7 +39,7 @@ class Duck:
                 paths = [file.path for file in files]
                 rows = self._connection.read_parquet(paths, filename=True, hive_partitioning=False, union_by_name=True)
             else:
-                rows = self._connection.from_arrow(file_schema(kind).append(_FILE_NAME).empty_table())
+                rows = self._connection.sql("SELECT '' AS filename WHERE false")
             held = set(rows.columns)
             columns = ", ".join(
                 f'"{name}"' if name in held else f'CAST(NULL AS {_TYPES[typed]}) AS "{name}"'
@@ -82,8 +82,8 @@ class Duck:
             self._connection.execute(f"CREATE OR REPLACE TABLE {name} AS {query}")
 
     def begin(self, name: str, schema: pa.Schema) -> None:
-        self._connection.execute(f"DROP TABLE IF EXISTS {name}")
-        self._connection.from_arrow(schema.empty_table()).create(name)
+        columns = ", ".join(f'"{field.name}" {_TYPES[field.type]}' for field in schema)
+        self._connection.execute(f"CREATE OR REPLACE TABLE {name} ({columns})")
 
     def add(self, name: str, query: str) -> None:
         with self._running():
@@ -109,13 +109,13 @@ Some 290 MB more lie beside these: the program with DuckDB, 200, and the buffers
 
 _TYPES = {
     pa.string(): "TEXT",
+    pa.int32(): "INTEGER",
     pa.int64(): "BIGINT",
     pa.float64(): "DOUBLE",
     pa.bool_(): "BOOLEAN",
     pa.timestamp("us", tz="UTC"): "TIMESTAMPTZ",
 }
-"""For columns that files of an older program lack."""
+"""As DuckDB calls them."""
 
-_FILE_NAME = pa.field("filename", pa.string())
 _WEEK = "regexp_extract(filename, '.*/week=([^/]*)/[^/]*$', 1)"
 """From the last folder: DuckDB's own partition columns would believe a `week=` higher up in the path."""

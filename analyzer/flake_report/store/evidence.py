@@ -9,6 +9,7 @@ from flake_report.model.rate import Variant
 from flake_report.model.results import Outcome, TestId
 from flake_report.model.story import ToldAttempt
 
+from .columns import records
 from .store import Store
 
 
@@ -31,5 +32,5 @@ def told_attempts(store: Store, query: Query) -> tuple[ToldAttempt, ...]:
             fingerprint=row["fingerprint"],
             message=row["message"],
         )
-        for row in store.answer("evidence", ("attempts",), query).to_pylist()
+        for row in records(store.answer("evidence", ("attempts",), query))
     )

@@ -8,25 +8,27 @@ from flake_report.model.query import Pools, Query
 from flake_report.model.rate import Variant
 from flake_report.model.results import TestId
 
+from .columns import tuples
 from .store import Store
+
+_STRUCK = ("place", "job", "agent", "host", "signature", "blame", "ordinal", "fingerprint")
+_VARIANT = ("classname", "name", "apart", "step", "queue", "session_key")
 
 
 def struck(store: Store, query: Query, pools: Pools | None = None) -> tuple[Struck, ...]:
     """Every variant that the environment failed in the selected jobs, whatever test was asked for."""
-    rows = store.answer("struck", ("attempts",), query, pools).to_pylist()
+    rows = tuples(store.answer("struck", ("attempts",), query, pools), (*_STRUCK, *_VARIANT))
     return tuple(
         Struck(
-            order=row["place"],
-            job=row["job"],
-            agent=row["agent"],
-            host=row["host"],
-            signature=row["signature"],
-            blame=Blame(row["blame"]),
-            ordinal=row["ordinal"],
-            fingerprint=row["fingerprint"],
-            variant=Variant(
-                TestId(row["classname"], row["name"], row["apart"]), row["step"], row["queue"], row["session_key"]
-            ),
+            order=place,
+            job=job,
+            agent=agent,
+            host=host,
+            signature=signature,
+            blame=Blame(blame),
+            ordinal=ordinal,
+            fingerprint=fingerprint,
+            variant=Variant(TestId(classname, name, apart), *where),
         )
-        for row in rows
+        for place, job, agent, host, signature, blame, ordinal, fingerprint, classname, name, apart, *where in rows
     )

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from flake_report.model.machines import Coded, Elsewhere, JobPlaces
 from flake_report.model.query import Pools, Query
 
+from .columns import coded, numbers, records, texts
 from .store import Store
 
 
@@ -30,29 +31,28 @@ def job_places(
     """
     rows = store.answer("machines", (), query, pools)
     return JobPlaces(
-        order=rows["place"].to_numpy().astype(np.int32, copy=False),
+        order=numbers(rows["place"]).astype(np.int32, copy=False),
         step=_coded(rows["step"]),
         queue=_coded(rows["queue"]),
         machine=_coded(rows["machine"]),
         command=_coded(rows["command"]),
-        retry=rows["retry"].to_numpy(),
+        retry=numbers(rows["retry"]),
         own=_among(rows["job"], own),
         victim=_among(rows["job"], victims),
-        lost=rows["lost"].to_numpy(),
+        lost=numbers(rows["lost"]),
     )
 
 
 def elsewhere(store: Store, query: Query) -> tuple[Elsewhere, ...]:
     """What failed on each machine and ran on others too, and what became of it; whatever test was asked for."""
-    return tuple(Elsewhere(**row) for row in store.answer("elsewhere", ("attempts",), query).to_pylist())
+    return tuple(Elsewhere(**row) for row in records(store.answer("elsewhere", ("attempts",), query)))
 
 
-def _coded(texts: pa.ChunkedArray) -> Coded:
+def _coded(column: pa.ChunkedArray) -> Coded:
     """A column of texts; codes in whatever order they come."""
-    found = texts.dictionary_encode().unify_dictionaries().combine_chunks()
-    return Coded(found.indices.to_numpy(), tuple(found.dictionary.to_pylist()))
+    codes, names = coded(column)
+    return Coded(codes, tuple(names))
 
 
 def _among(ids: pa.ChunkedArray, some: Collection[str]) -> NDArray[np.bool_]:
-    found: NDArray[np.bool_] = pc.is_in(ids, value_set=pa.array(some, ids.type)).to_numpy()
-    return found
+    return numbers(pc.is_in(ids, value_set=texts(some).cast(ids.type)))

@@ -12,16 +12,16 @@ from flake_report.model.failure import Captured
 from flake_report.model.memory_event import JobRetry, MemoryArchive, MemoryEvent, RetryEnd
 from flake_report.model.query import Pools, Query
 
+from .columns import records, tuples
 from .store import Store
 
 
 def memory_events(store: Store, query: Query, pools: Pools | None = None) -> MemoryArchive:
     """Every GPU-memory event in the jobs that the query selects, whatever their tests."""
-    rows = store.answer("memory_events", ["matches", "memory"], query, pools).to_pylist()
+    rows = records(store.answer("memory_events", ["matches", "memory"], query, pools))
     ran: dict[tuple[str, str, str], list[int]] = defaultdict(list)
     builds = store.answer("memory_builds", ["matches"], query, pools)
-    columns = [builds[name].to_pylist() for name in ("step", "queue", "agent", "place")]
-    for step, queue, agent, place in zip(*columns, strict=True):
+    for step, queue, agent, place in tuples(builds, ("step", "queue", "agent", "place")):
         ran[step, queue, agent].append(place)
     events = tuple(_event(list(same)) for _, same in groupby(rows, key=itemgetter("job", "line", "test", "signature")))
     return MemoryArchive(events, {where: tuple(places) for where, places in ran.items()})

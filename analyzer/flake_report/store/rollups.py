@@ -31,6 +31,8 @@ import pyarrow.parquet as pq
 
 from flake_report.model.upkeep import Vacuumed
 
+from .columns import numbers
+
 if TYPE_CHECKING:
     import pyarrow.compute as pc
 
@@ -157,7 +159,7 @@ def digest(statements: Iterable[str], jobs: pa.Table) -> str:
     """The name of the rollup that these statements make of these jobs: their `ingest`, `place` and `counted_week`."""
     found = _begun((*statements, "".join(jobs["counted_week"].to_pylist())))
     for column in ("ingest", "place"):
-        found.update(jobs[column].to_numpy().tobytes())
+        found.update(numbers(jobs[column]).tobytes())
     return found.hexdigest()[:40]
 
 

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from flake_report.model.query import Glob, Query, contains
 
+from .columns import values
 from .delta import Files
 from .engine import Engine
 from .sql import like, moment, quoted, statement
@@ -39,8 +40,8 @@ class Selection:
         """When the newest build of the branch was created; None where there is none."""
         if branch not in self._newest:
             self._make_builds(Query(branch=branch), None)
-            newest = self._engine.answer("SELECT max(created_at) AS newest FROM builds")["newest"]
-            self._newest[branch] = newest[0].as_py()
+            newest = self._engine.answer("SELECT max(created_at) AS newest FROM builds")
+            (self._newest[branch],) = values(newest["newest"])
         return self._newest[branch]
 
     def make(self, query: Query, since: datetime | None) -> None:

@@ -19,6 +19,7 @@ from flake_report.model.record import IngestCounts, JobRecord
 from flake_report.model.report import Health, Window
 from flake_report.model.upkeep import Check, Compacted, StoreInfo, Vacuumed
 
+from .columns import records
 from .commit import Prepared, commit, in_batches, land
 from .compaction import EVERY, Pile, compact, due, worthwhile
 from .counting import Counting
@@ -115,7 +116,7 @@ class Store:
     def health(self, query: Query) -> Health:
         """What there is of the builds and jobs that the query selects, whatever their tests."""
         with self._counting() as counting:
-            row = counting.health_of(query, lambda: _since(counting, query)).to_pylist()[0]
+            (row,) = records(counting.health_of(query, lambda: _since(counting, query)))
         modes = {"all": row.pop("whole_jobs"), "failed": row.pop("failed_jobs")}
         return Health(**row, modes=tuple(mode for mode, jobs in modes.items() if jobs))
 

@@ -7,6 +7,7 @@ from typing import Any
 from flake_report.model.memory import Place, Start
 from flake_report.model.query import Query, label, of_test
 
+from .columns import records
 from .store import Store
 
 REFUSED, UP = "free memory", "started"
@@ -16,7 +17,7 @@ up; any other is of an engine that was let in and stopped later."""
 
 def starts(store: Store, query: Query) -> tuple[Start, ...]:
     """Starts of engines that say their setting and how they went, one a job, in the tests that the query names."""
-    rows = store.answer("engines", ("engines", "memory"), query).to_pylist()
+    rows = records(store.answer("engines", ("engines", "memory"), query))
     asked = of_test(query.test or "*")
     return tuple(_start(row) for row in rows if asked.matches(label(row["test"])))
 
@@ -24,7 +25,7 @@ def starts(store: Store, query: Query) -> tuple[Start, ...]:
 def held(store: Store, query: Query) -> dict[tuple[str, Place], int]:
     """For each test and place, the most that the recorder saw an attempt hold at its end beyond what it found."""
     found: dict[tuple[str, Place], int] = {}
-    for row in store.answer("peaks", ("memory",), query).to_pylist():
+    for row in records(store.answer("peaks", ("memory",), query)):
         at = label(row["test"]), Place(row["step"], row["queue"])  # one test may have node ids in two spellings
         found[at] = max(row["held"], found.get(at, 0))
     return found

@@ -1,0 +1,79 @@
+"""Columns of answers, as Python and numpy have them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from datetime import UTC, datetime
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from flake_report.model.results import Outcome
+from flake_report.store.columns import coded, numbers, records, texts, tuples, values
+
+AT = datetime(2026, 11, 2, 3, 4, 5, 678901, tzinfo=UTC)
+
+
+@pytest.fixture
+def table() -> pa.Table:
+    """Two chunks, with a null in each column that may have one."""
+    rows = duckdb.sql(f"SELECT 7 AS n, 'x' AS text, TIMESTAMPTZ '{AT.isoformat()}' AS at, true AS flag")
+    more = duckdb.sql("SELECT 8 AS n, NULL::TEXT AS text, NULL::TIMESTAMPTZ AS at, false AS flag")
+    return pa.concat_tables([rows.to_arrow_table(), more.to_arrow_table(), rows.to_arrow_table()])
+
+
+def test_values_are_python_s_and_times_are_in_utc(table) -> None:
+    assert values(table["at"]) == [AT, None, AT]
+    assert values(table["text"]) == ["x", None, "x"]
+    assert list(tuples(table, ("flag", "n"))) == [(True, 7), (False, 8), (True, 7)]
+    assert list(records(table))[1] == {"n": 8, "text": None, "at": None, "flag": False}
+
+
+def test_numbers_and_truth_values_come_as_arrays(table) -> None:
+    assert numbers(table["n"]).tolist() == [7, 8, 7]
+    flags = numbers(table["flag"])
+    assert (flags.dtype, flags.tolist()) == (np.bool_, [True, False, True])
+
+
+@pytest.mark.parametrize("column", ["text", "n"])
+def test_codes_find_the_value_of_each_row_and_null_is_one(table, column) -> None:
+    codes, found = coded(table[column])
+    assert [found[code] for code in codes.tolist()] == table[column].to_pylist()
+    assert len(found) == 2
+
+
+def test_codes_of_no_rows_are_none(table) -> None:
+    codes, found = coded(table.slice(0, 0)["text"])
+    assert (codes.tolist(), found) == ([], [])
+
+
+@pytest.mark.parametrize("some", [[], ["a", "", "ü"]])
+def test_texts_are_an_array_of_these(some) -> None:
+    assert texts(some).to_pylist() == some
+
+
+ASK = """
+import sys
+from datetime import timedelta
+from flake_report.model.query import Query
+from flake_report.store import Store
+from flake_report.store import cost, incidents, machines, memory, order, tuning
+for query in (Query(), Query(since=timedelta(days=1))):
+    store = Store.open(sys.argv[1])
+    asked = [cost.spent_jobs, cost.job_failures, incidents.struck, machines.job_places, machines.elsewhere]
+    asked += [memory.memory_events, order.orders, order.traces, tuning.starts, tuning.held, Store.fleet, Store.health]
+    for ask in asked:
+        ask(store, query)
+    store.window(query)
+print(*({"pandas"} & set(sys.modules)))
+"""
+
+
+def test_no_question_loads_pandas_which_takes_longer_than_most(store, make) -> None:
+    victim = make.attempt("v", Outcome.FAILED, blame="gpu-memory", signature="free-memory-at-start")
+    store.ingest([make.record(make.build(at), make.job(f"j{at}"), make.attempt("a"), victim) for at in (1, 2, 3)])
+    done = subprocess.run([sys.executable, "-c", ASK, store.address], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""
