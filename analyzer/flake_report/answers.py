@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import pyarrow as pa
+
 from .model.cost import JobFailure, SpentJob
 from .model.incident import Struck
 from .model.machines import Elsewhere
@@ -18,7 +20,7 @@ from .store.asked import pools_of
 from .store.cost import job_failures, spent_jobs
 from .store.histories import Counts
 from .store.incidents import struck
-from .store.machines import elsewhere
+from .store.machines import elsewhere, jobs_ran
 from .store.memory import memory_events
 from .store.order import orders, traces
 from .store.tuning import held, starts
@@ -28,6 +30,7 @@ from .store.tuning import held, starts
 class Answers:
     """What the store says of a question; each field as the function of its name in `store` tells it."""
 
+    jobs_ran: pa.Table
     struck: tuple[Struck, ...]
     orders: tuple[TestOrder, ...]
     traces: tuple[Trace, ...]
@@ -66,6 +69,7 @@ def asked(store: Store, query: Query) -> Asked:
 def answers(store: Store, query: Query, pools: Pools | None) -> Answers:
     """What the store says of the question in these pools."""
     return Answers(
+        jobs_ran=jobs_ran(store, query, pools),
         struck=struck(store, query, pools),
         orders=orders(store, query, pools),
         traces=traces(store, query, pools),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from flake_report.model.config import QueueConfig
     from flake_report.model.evidence import Build
-    from flake_report.model.machines import Elsewhere, JobPlaces, PlaceRate
+    from flake_report.model.machines import PlaceRate
     from flake_report.model.memory import MemoryReport, Start
     from flake_report.model.quarantine import Decided
     from flake_report.model.query import Query
@@ -138,7 +138,7 @@ def _report(
     """
     from flake_report.answers import answers, asked
 
-    with ThreadPoolExecutor(max_workers=1) as storekeeper:
+    with opened.writing_beside(), ThreadPoolExecutor(max_workers=1) as storekeeper:
         ask = storekeeper.submit
         first = ask(asked, opened, query)
         from flake_report.rate import incidents
@@ -153,7 +153,6 @@ def _report(
         from flake_report.rate.weeks import week_table
         from flake_report.rate.weektotals import hours_by_week, week_totals
         from flake_report.store.histories import fold
-        from flake_report.store.machines import job_places
 
         counted, begun, pools = first.result()
         rest = ask(answers, opened, query, pools)
@@ -166,7 +165,6 @@ def _report(
         rollups = roll_ups(fleet, parts, named)
         counts = week_table(fleet, segments)
         found = rest.result()
-        jobs = ask(job_places, opened, query, pools, own=own, victims={one.job for one in found.struck})
         memory = _memory(found, begun, budget)
         met = incidents.of_tests(incidents.incidents(found.struck, fleet.builds, memory.culprits), query.test)
         excuses = Excuses(fleet.histories, tests)
@@ -188,7 +186,7 @@ def _report(
             weeks=week_totals(fleet, tests, met, hours),
             counts=counts,
             ways=ways(fleet, tests),
-            agents=_places(jobs.result(), fleet.builds, queues, found.elsewhere),
+            agents=_places(found, own, fleet.builds, queues),
         )
     return report, fleet
 
@@ -213,12 +211,14 @@ def _stories(opened: Store, query: Query, fleet: Fleet, rates: Iterable[FlakeRat
 
 
 def _places(
-    jobs: JobPlaces, builds: Sequence[Build], queues: Mapping[str, QueueConfig], elsewhere: Sequence[Elsewhere]
+    found: Answers, own: Collection[str], builds: Sequence[Build], queues: Mapping[str, QueueConfig]
 ) -> tuple[PlaceRate, ...]:
     from flake_report.rate.machines import place_rates
+    from flake_report.store.machines import job_places
 
     gpus = {name: queue.gpu_type for name, queue in queues.items() if queue.gpu_type}
-    return place_rates(jobs, builds, gpus, elsewhere)
+    jobs = job_places(found.jobs_ran, own=own, victims={one.job for one in found.struck})
+    return place_rates(jobs, builds, gpus, found.elsewhere)
 
 
 def _memory(found: Answers, begun: Sequence[Start], budget: float) -> MemoryReport:

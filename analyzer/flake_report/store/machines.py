@@ -16,20 +16,19 @@ from .columns import coded, numbers, records, texts
 from .store import Store
 
 
-def job_places(
-    store: Store,
-    query: Query,
-    pools: Pools | None = None,
-    *,
-    own: Collection[str] = (),
-    victims: Collection[str] = (),
-) -> JobPlaces:
-    """The selected jobs that have results or were lost, in order of steps and queues, and then of builds and ids.
+def jobs_ran(store: Store, query: Query, pools: Pools | None = None) -> pa.Table:
+    """The selected jobs that have results or were lost, as `machines.sql` tells them.
 
-    `own` and `victims` are the ids of jobs with trouble of these kinds. There are millions of jobs in a long history,
-    so none of them becomes an object of its own.
+    There are millions of jobs in a long history, so none of them becomes an object of its own.
     """
-    rows = store.answer("machines", (), query, pools)
+    return store.answer("machines", (), query, pools)
+
+
+def job_places(rows: pa.Table, *, own: Collection[str] = (), victims: Collection[str] = ()) -> JobPlaces:
+    """These jobs, in order of steps and queues, and then of builds and ids.
+
+    `own` and `victims` are the ids of jobs with trouble of these kinds.
+    """
     return JobPlaces(
         order=numbers(rows["place"]).astype(np.int32, copy=False),
         step=_coded(rows["step"]),

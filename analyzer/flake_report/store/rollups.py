@@ -62,9 +62,11 @@ KEPT_ROWS = 100_000
 class Rollups:
     """The rollups of one store, and the engine that joins them."""
 
-    def __init__(self, root: Path, duck: Duck) -> None:
+    def __init__(self, root: Path, duck: Duck, later: Callable[[Callable[[], None]], None] | None = None) -> None:
+        """`later` has something written when it is convenient; nobody waits for it then."""
         self._folder = root / FOLDER
         self._duck = duck
+        self._later = later or (lambda write: write())
 
     def load(self, name: str, tables: Iterable[str], keep: pc.Expression | None = None) -> dict[str, pa.Table]:
         """The tables of a rollup, or those of their rows that `keep` keeps; none where it is not there whole."""
@@ -89,17 +91,20 @@ class Rollups:
 
         Two processes may write it at once, each with its own numbers of tests: their files are told apart by a mark.
         """
+        self._later(partial(self._write, name, tables))
+
+    def keep_answer(self, name: str, tables: Mapping[str, pa.Table]) -> None:
+        """Write a whole answer for the next time; those that were used least lately go."""
+        self.keep(name, tables)
+        self._later(partial(drop_unused, self._folder, ANSWER, _ANSWERS))
+
+    def _write(self, name: str, tables: Mapping[str, pa.Table]) -> None:
         mark = {_WRITTEN: secrets.token_hex(16)}
         with suppress(OSError):
             for table, rows in tables.items():
                 marked = rows.replace_schema_metadata(mark)
                 write = partial(pq.write_table, marked, compression="zstd", compression_level=1, row_group_size=_GROUP)
                 put(self._path(name, table), write)
-
-    def keep_answer(self, name: str, tables: Mapping[str, pa.Table]) -> None:
-        """Write a whole answer for the next time; those that were used least lately go."""
-        self.keep(name, tables)
-        drop_unused(self._folder, ANSWER, _ANSWERS)
 
     def _path(self, name: str, table: str) -> Path:
         return self._folder / f"{name}.{table}.parquet"

@@ -34,6 +34,7 @@ from .upgrade import upgrade
 from .upkeep import RETENTION, info, vacuum
 from .verify import verify
 from .views import views
+from .writer import Writer, writer
 
 
 class Store:
@@ -49,6 +50,7 @@ class Store:
         self._engine = engine
         self._asking = Lock()
         self._look: tuple[int, Counting, Engine] | None = None
+        self._writer: Writer | None = None
 
     @classmethod
     def open(cls, path: str, engine: str = DEFAULT) -> Store:
@@ -99,6 +101,13 @@ class Store:
         if done.version % EVERY == 0:
             self._compact(due(self._files()), across_weeks=False)
         return IngestCounts(**done.rows)
+
+    @contextmanager
+    def writing_beside(self) -> Iterator[None]:
+        """What is kept of answers for the next time is written by a thread, and nobody waits for it before the end."""
+        with writer() as self._writer:
+            yield
+        self._writer = None
 
     def fleet(self, query: Query) -> Fleet:
         """A history for each variant that the query selects, in order of variants, with their builds and pools."""
@@ -219,8 +228,14 @@ class Store:
         rollups = None
         if isinstance(engine, Duck):
             engine.limit_memory(sum(file.rows for week in found.get("jobs", {}).values() for file in week))
-            rollups = Rollups(self._root.path, engine) if isinstance(self._root, Folder) else None
+            rollups = Rollups(self._root.path, engine, self._keep) if isinstance(self._root, Folder) else None
         return Counting(found, engine, rollups), engine
+
+    def _keep(self, write: Callable[[], None]) -> None:
+        if self._writer:
+            self._writer.add(write)
+        else:
+            write()
 
     @contextmanager
     def _answering(self, engine: Engine) -> Iterator[None]:

@@ -1,0 +1,36 @@
+"""Work that is done beside other work, in order, and has been done at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+
+
+class Writer:
+    """Does what it is given, one thing after the other."""
+
+    def __init__(self, thread: ThreadPoolExecutor) -> None:
+        """Use `writer`, which waits for the end."""
+        self._thread = thread
+        self._begun: Future[None] | None = None
+
+    def add(self, write: Callable[[], None]) -> None:
+        """Have this done when the last thing is: a thing waits here for the one before it, so memory holds two."""
+        self.wait()
+        self._begun = self._thread.submit(write)
+
+    def wait(self) -> None:
+        """Wait until all is done; raises what the last thing raised."""
+        if self._begun:
+            self._begun.result()
+            self._begun = None
+
+
+@contextmanager
+def writer() -> Iterator[Writer]:
+    """A writer whose work is all done afterwards."""
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        made = Writer(thread)
+        yield made
+        made.wait()
