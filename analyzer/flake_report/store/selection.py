@@ -39,8 +39,9 @@ class Selection:
     def newest_build(self, branch: str | None) -> datetime | None:
         """When the newest build of the branch was created; None where there is none."""
         if branch not in self._newest:
-            self._make_builds(Query(branch=branch), None)
-            newest = self._engine.answer("SELECT max(created_at) AS newest FROM builds")
+            self.show("stored_builds", "builds")
+            builds = _builds(Query(branch=branch), None)
+            newest = self._engine.answer(f"SELECT max(created_at) AS newest FROM ({builds}) found")  # noqa: S608 - ours
             (self._newest[branch],) = values(newest["newest"])
         return self._newest[branch]
 
@@ -50,7 +51,11 @@ class Selection:
         if asked == self._made:
             return
         engine = self._engine
-        self._make_builds(query, since)
+        self._made = None
+        engine.drop(tuple(self.tables))
+        self.tables.clear()
+        self.show("stored_builds", "builds")
+        engine.make("builds", _builds(query, since))
         self.show("stored_jobs", "jobs")
         if query.branch or since or query.until:
             self._choose()
@@ -73,21 +78,6 @@ class Selection:
         chosen = in_weeks if weeks is None else weeks
         self._engine.show(view, kind, [file for week in chosen for file in in_weeks.get(week, ())])
 
-    def _make_builds(self, query: Query, since: datetime | None) -> None:
-        self._made = None
-        self._engine.drop(tuple(self.tables))
-        self.tables.clear()
-        self.show("stored_builds", "builds")
-        self._engine.make(
-            "builds",
-            statement(
-                "builds",
-                branch=like("branch", Glob(query.branch) if query.branch else None),
-                since=moment("created_at", ">=", since),
-                until=moment("created_at", "<", query.until),
-            ),
-        )
-
     def _choose(self) -> None:
         """Make `newest_jobs` where not all builds are asked for, and show the jobs of their weeks alone from then on.
 
@@ -105,6 +95,16 @@ class Selection:
             limits = {"commits": f"commit_version >= {oldest}", "asked": "job IN (SELECT job FROM asked_jobs)"}
         engine.make("newest_jobs", statement("newest_jobs", **limits))
         self.show("stored_jobs", "jobs", weeks)
+
+
+def _builds(query: Query, since: datetime | None) -> str:
+    """What answers the builds that the query asks for, from `since` on."""
+    return statement(
+        "builds",
+        branch=like("branch", Glob(query.branch) if query.branch else None),
+        since=moment("created_at", ">=", since),
+        until=moment("created_at", "<", query.until),
+    )
 
 
 def in_weeks(column: str, weeks: Sequence[str]) -> str:

@@ -1,14 +1,22 @@
 -- One row a machine on which some test failed that ran on another machine too, at the same commit: how many tests and
 -- commits that were, and how many of them passed on another. Attempts in jobs that died say nothing; nameless cases are
 -- no test.
-WITH placed AS (
+WITH met AS (
+  -- Few steps fail a test at a commit, so most jobs need no look.
+  SELECT DISTINCT j.step, b."commit"
+  FROM bad a
+  JOIN jobs j ON j.ingest = a.ingest
+  JOIN builds b ON b.place = j.place
+  WHERE a.name <> '' AND NOT j.died AND b."commit" <> ''
+), placed AS (
   SELECT j.ingest, j.step, b."commit", CASE WHEN s.host <> '' THEN s.host ELSE j.agent END AS machine
   FROM jobs j
-  JOIN stored_jobs s ON s.ingest = j.ingest
   JOIN builds b ON b.place = j.place
-  WHERE NOT j.died AND b."commit" <> '' AND (s.host <> '' OR j.agent <> '')
+  JOIN met m ON m.step = j.step AND m."commit" = b."commit"
+  JOIN stored_jobs s ON s.ingest = j.ingest
+  WHERE NOT j.died AND (s.host <> '' OR j.agent <> '')
 ), spread AS (
-  -- Few steps run on several machines at one commit, so most attempts need no look.
+  -- Few of these ran on several machines, so most attempts need none.
   SELECT step, "commit" FROM placed GROUP BY step, "commit" HAVING min(machine) <> max(machine)
 ), several AS (
   SELECT p.ingest, p.step, p."commit", p.machine
