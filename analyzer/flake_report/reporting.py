@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from flake_report.model.comparison import WeekTable
+from flake_report.model.rate import Level
 from flake_report.model.report import FlakeReport, Page
 
 from .cycles import seldom_searched
@@ -75,15 +78,18 @@ def show_page(
     engine: str,
     form: str,
     write: Callable[[FlakeReport], str],
+    brief: bool = False,
 ) -> Page:
     """What `write` makes of the report that `show` answers, or made of it before; see `store.pages`.
+
+    `brief`: it has no use for what a brief report leaves out.
 
     `form` tells apart all texts that may be made of one report. Nothing is found where no job matches.
     """
     from flake_report.store.pages import page
 
     def make(opened: Store) -> Page:
-        report, _ = _report(opened, query, budget=budget, queues=queues, ownership=ownership)
+        report, _ = _report(opened, query, budget=budget, queues=queues, ownership=ownership, brief=brief)
         return Page(write(report), found=report.health.jobs > 0)
 
     return page(store, engine, repr(("show", query, budget, queues, ownership, form)), make)
@@ -131,6 +137,7 @@ def _report(
     budget: float,
     queues: Mapping[str, QueueConfig],
     ownership: Ownership | None,
+    brief: bool = False,
 ) -> tuple[FlakeReport, Fleet]:
     """The report, and the histories that it is made of.
 
@@ -142,7 +149,7 @@ def _report(
         ask = storekeeper.submit
         first = ask(asked, opened, query)
         from flake_report.rate import incidents
-        from flake_report.rate.comparisons import compared
+        from flake_report.rate.comparisons import compared, comparisons
         from flake_report.rate.cost import Excuses, cost
         from flake_report.rate.machines import own_troubles
         from flake_report.rate.owners import owned, owners
@@ -152,6 +159,7 @@ def _report(
         from flake_report.rate.ways import ways
         from flake_report.rate.weeks import week_table
         from flake_report.rate.weektotals import hours_by_week, week_totals
+        from flake_report.report.rollups import LEVELS
         from flake_report.store.histories import fold
 
         counted, begun, pools = first.result()
@@ -162,14 +170,14 @@ def _report(
         tests = owned(flake_rates(fleet, budget, parts), named)
         segments = {test.variant: test.segments for test in tests}
         own = own_troubles(fleet, segments)
-        rollups = roll_ups(fleet, parts, named)
-        counts = week_table(fleet, segments)
+        rollups = roll_ups(fleet, parts, named, LEVELS if brief else tuple(Level))
+        counts = WeekTable() if brief else week_table(fleet, segments)
+        changes = comparisons(fleet, segments) if brief else compared(counts)
         found = rest.result()
         memory = _memory(found, begun, budget)
         met = incidents.of_tests(incidents.incidents(found.struck, fleet.builds, memory.culprits), query.test)
         excuses = Excuses(fleet.histories, tests)
         spent, failures = found.spent_jobs, found.job_failures
-        hours = hours_by_week(spent, failures, excuses, queues, fleet.builds)
         report = FlakeReport(
             window=found.window,
             tests=tests,
@@ -179,15 +187,16 @@ def _report(
             rollups=rollups,
             incidents=met,
             incident_kinds=incidents.kinds(met, fleet.builds),
-            comparisons=compared(counts),
+            comparisons=changes,
             owners=named,
             memory=memory,
             cost=cost(spent, failures, excuses, queues),
-            weeks=week_totals(fleet, tests, met, hours),
             counts=counts,
-            ways=ways(fleet, tests),
             agents=_places(found, own, fleet.builds, queues),
         )
+    if not brief:
+        hours = hours_by_week(spent, failures, excuses, queues, fleet.builds)
+        report = replace(report, weeks=week_totals(fleet, tests, met, hours), ways=ways(fleet, tests))
     return report, fleet
 
 

@@ -15,7 +15,7 @@ from flake_report.store import counting
 from flake_report.store.cost import job_failures, spent_jobs
 from flake_report.store.counting import Counting
 from flake_report.store.incidents import struck
-from flake_report.store.machines import job_places
+from flake_report.store.machines import job_places, jobs_ran
 from flake_report.store.memory import memory_events
 from flake_report.store.order import orders, traces
 from flake_report.store.tuning import REFUSED
@@ -26,7 +26,7 @@ ASKED = frozenset({PLACES[0], PLACES[3]})
 
 def placed(store, query, pools=None) -> tuple[tuple[str, str, int], ...]:
     """Step, queue and build of each job of which it is asked where it ran."""
-    jobs = job_places(store, query, pools)
+    jobs = job_places(jobs_ran(store, query, pools))
     step, queue = ([column.names[code] for code in column.codes] for column in (jobs.step, jobs.queue))
     return tuple(zip(step, queue, jobs.order.tolist(), strict=True))
 

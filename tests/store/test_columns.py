@@ -61,9 +61,11 @@ from datetime import timedelta
 from flake_report.model.query import Query
 from flake_report.store import Store
 from flake_report.store import cost, incidents, machines, memory, order, tuning
+def jobs(store, query):
+    machines.job_places(machines.jobs_ran(store, query), own=["j1"])
 for query in (Query(), Query(since=timedelta(days=1))):
     store = Store.open(sys.argv[1])
-    asked = [cost.spent_jobs, cost.job_failures, incidents.struck, machines.job_places, machines.elsewhere]
+    asked = [cost.spent_jobs, cost.job_failures, incidents.struck, jobs, machines.elsewhere]
     asked += [memory.memory_events, order.orders, order.traces, tuning.starts, tuning.held, Store.fleet, Store.health]
     for ask in asked:
         ask(store, query)

@@ -165,8 +165,9 @@ def test_victims_and_machines_are_the_same_in_sql_and_in_the_reference(data, que
             store.ingest(commit)
         with mock.patch.object(selection, "_FEW", few):
             struck = stored_incidents.struck(store, query)
-            places = stored_machines.job_places(store, query, own=own, victims=victims)
+            ran = stored_machines.jobs_ran(store, query)
             elsewhere = stored_machines.elsewhere(store, query)
+    places = stored_machines.job_places(ran, own=own, victims=victims)
     assert struck == incidents.struck(records, query)
     assert rows(places) == rows(jobplaces.job_places(records, query, own, victims))
     assert elsewhere == jobplaces.elsewhere(records, query)

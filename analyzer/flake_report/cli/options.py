@@ -125,8 +125,11 @@ class HistoryArguments:
             self.store, self.query, budget=self.budget, queues=self.queues, ownership=owners, engine=self.engine
         )
 
-    def report_page(self, form: str, write: Callable[[FlakeReport], str]) -> Page:
-        """What `write` makes of the report, or made of it before; `form` names all else on which that depends."""
+    def report_page(self, form: str, write: Callable[[FlakeReport], str], *, brief: bool) -> Page:
+        """What `write` makes of the report, or made of it before; `form` names all else on which that depends.
+
+        `brief`: a brief report will do.
+        """
         owners = flow.ownership(self.owners.tests, _codeowners(self.owners.codeowners), warn)
         return flow.show_page(
             self.store,
@@ -137,6 +140,7 @@ class HistoryArguments:
             engine=self.engine,
             form=form,
             write=write,
+            brief=brief,
         )
 
     def stories_page(self, form: str, write: Callable[[Stories], str]) -> Page:

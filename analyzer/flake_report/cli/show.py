@@ -55,6 +55,9 @@ def command(everything: bool, why: str | None, form: str, **arguments: object) -
         return rendered(paper, story.to_text(stories, everything=everything))
 
     whole_form = repr((form, everything, look(paper) if form == "text" else ""))
-    page = where.stories_page(whole_form, stories_text) if why else where.report_page(whole_form, report_text)
+    if why:
+        page = where.stories_page(whole_form, stories_text)
+    else:
+        page = where.report_page(whole_form, report_text, brief=form == "text" and not everything)
     (print_json_text if form == "json" else print_text)(page.text)
     return 0 if page.found else 1

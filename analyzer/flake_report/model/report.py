@@ -69,6 +69,8 @@ class FlakeReport:
     of the places where jobs ran. `memory` is what there is to say of GPU memory, `cost` what was lost without a
     regression. `weeks` are the newest ones with builds, oldest first; `counts` are what weeks are compared by. `ways`
     is how each test failed that failed by itself, `carried` what an earlier export knew beside that.
+
+    A brief report has what a terminal shows unasked: no `weeks`, `counts` and `ways`, no roll-ups of tests or files.
     """
 
     window: Window

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -43,35 +43,37 @@ class Clusters:
         return cls(variants, steps, round(runs.sum()), round(failed.sum()), jobs, failing, effect)
 
 
-def roll_ups(fleet: Fleet, parts: Sequence[Parted], owners: Mapping[TestId, str]) -> tuple[RollUp, ...]:
-    """Every level, outside breakages, most failures first; `parts` are the fleet's histories in segments.
+def roll_ups(
+    fleet: Fleet, parts: Sequence[Parted], owners: Mapping[TestId, str], levels: Collection[Level] = tuple(Level)
+) -> tuple[RollUp, ...]:
+    """These levels, outside breakages, most failures first; `parts` are the fleet's histories in segments.
 
     Tests of one variant are no roll-up, and of tests and files those are left out that never failed.
     """
     placed = _Placed(fleet, parts)
+    names: dict[Level, Callable[[], list[str]]] = {
+        Level.TEST: lambda: _tests(fleet.histories, placed.failing),
+        Level.FILE: lambda: _files(fleet.histories, placed.failing),
+        Level.STEP: lambda: [history.variant.step for history in fleet.histories],
+        Level.QUEUE: lambda: [history.variant.queue for history in fleet.histories],
+        Level.OWNER: lambda: [owners.get(history.variant.test, "") for history in fleet.histories] if owners else [],
+    }
     return tuple(
-        rollup
-        for level, names in _names(fleet.histories, placed.failing, owners)
-        for rollup in _level(level, placed.grouped(names))
+        rollup for level, named in names.items() if level in levels for rollup in _level(level, placed.grouped(named()))
     )
 
 
-def _names(
-    histories: Sequence[History], failing: Collection[int], owners: Mapping[TestId, str]
-) -> Iterator[tuple[Level, Sequence[str]]]:
-    """Each level with what each history belongs to on it; empty where it belongs to nothing.
-
-    `failing` are the places of histories with a failure.
-    """
+def _tests(histories: Sequence[History], failing: Collection[int]) -> list[str]:
+    """The test of each history; empty for one of a single variant, or that never failed. `failing` are places."""
     variants = Counter(history.variant.test for history in histories)
     tests = {test for at in failing if variants[test := histories[at].variant.test] > 1}
+    return [str(test) if (test := history.variant.test) in tests else "" for history in histories]
+
+
+def _files(histories: Sequence[History], failing: Collection[int]) -> list[str]:
+    """The file of each history; empty for one that never failed."""
     files = {histories[at].file for at in failing}
-    yield Level.TEST, [str(test) if (test := history.variant.test) in tests else "" for history in histories]
-    yield Level.FILE, [history.file if history.file in files else "" for history in histories]
-    yield Level.STEP, [history.variant.step for history in histories]
-    yield Level.QUEUE, [history.variant.queue for history in histories]
-    if owners:
-        yield Level.OWNER, [owners.get(history.variant.test, "") for history in histories]
+    return [history.file if history.file in files else "" for history in histories]
 
 
 def _level(level: Level, groups: Mapping[str, Clusters]) -> Iterator[RollUp]:
