@@ -1,9 +1,8 @@
-"""All that a report asks of a store besides the histories, as one object."""
+"""All that a report asks of a store, in the order in which it can use the answers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -24,23 +23,6 @@ from .store.machines import elsewhere, jobs_ran
 from .store.memory import memory_events
 from .store.order import orders, traces
 from .store.tuning import held, starts
-
-
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """What the store says of a question; each field as the function of its name in `store` tells it."""
-
-    jobs_ran: pa.Table
-    struck: tuple[Struck, ...]
-    orders: tuple[TestOrder, ...]
-    traces: tuple[Trace, ...]
-    held: Mapping[tuple[str, Place], int]
-    memory_events: MemoryArchive
-    spent_jobs: tuple[SpentJob, ...]
-    job_failures: tuple[JobFailure, ...]
-    elsewhere: tuple[Elsewhere, ...]
-    health: Health
-    window: Window
 
 
 class Asked(NamedTuple):
@@ -66,18 +48,49 @@ def asked(store: Store, query: Query) -> Asked:
     return Asked(counts, begun, pools_of(counts) | {(start.place.step, start.place.queue) for start in begun})
 
 
-def answers(store: Store, query: Query, pools: Pools | None) -> Answers:
-    """What the store says of the question in these pools."""
-    return Answers(
-        jobs_ran=jobs_ran(store, query, pools),
-        struck=struck(store, query, pools),
-        orders=orders(store, query, pools),
-        traces=traces(store, query, pools),
-        held=held(store, query),
-        memory_events=memory_events(store, query, pools),
-        spent_jobs=spent_jobs(store, query, pools),
-        job_failures=job_failures(store, query, pools),
-        elsewhere=elsewhere(store, query),
-        health=store.health(query),
-        window=store.window(query),
+class Jobs(NamedTuple):
+    """Where jobs ran, who failed in them by the environment, and what failed on one machine and ran on another."""
+
+    ran: pa.Table
+    struck: tuple[Struck, ...]
+    elsewhere: tuple[Elsewhere, ...]
+
+
+def jobs(store: Store, query: Query, pools: Pools | None) -> Jobs:
+    """The jobs of these pools; all others are no matter."""
+    return Jobs(jobs_ran(store, query, pools), struck(store, query, pools), elsewhere(store, query))
+
+
+class Memory(NamedTuple):
+    """All that is known of GPU memory: what ran before whom, samples, what tests held, events."""
+
+    orders: tuple[TestOrder, ...]
+    traces: tuple[Trace, ...]
+    held: Mapping[tuple[str, Place], int]
+    events: MemoryArchive
+
+
+def memory(store: Store, query: Query, pools: Pools | None) -> Memory:
+    """GPU memory in these pools."""
+    return Memory(
+        orders(store, query, pools),
+        traces(store, query, pools),
+        held(store, query),
+        memory_events(store, query, pools),
+    )
+
+
+class Rest(NamedTuple):
+    """What failures cost, and whether the data can be trusted."""
+
+    spent_jobs: tuple[SpentJob, ...]
+    job_failures: tuple[JobFailure, ...]
+    health: Health
+    window: Window
+
+
+def rest(store: Store, query: Query, pools: Pools | None) -> Rest:
+    """The rest, of these pools."""
+    return Rest(
+        spent_jobs(store, query, pools), job_failures(store, query, pools), store.health(query), store.window(query)
     )

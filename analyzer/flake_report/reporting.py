@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from flake_report.rate.owners import Ownership
     from flake_report.store import Store
 
-    from .answers import Answers
+    from .answers import Jobs, Memory
 
 
 def show(
@@ -143,11 +143,11 @@ def _report(
 
     The store answers in a thread of its own, while what it said before is rated: engines count beside Python.
     """
-    from flake_report.answers import answers, asked
+    from flake_report import answers
 
     with opened.writing_beside(), ThreadPoolExecutor(max_workers=1) as storekeeper:
         ask = storekeeper.submit
-        first = ask(asked, opened, query)
+        first = ask(answers.asked, opened, query)
         from flake_report.rate import incidents
         from flake_report.rate.comparisons import compared, comparisons
         from flake_report.rate.cost import Excuses, cost
@@ -163,7 +163,9 @@ def _report(
         from flake_report.store.histories import fold
 
         counted, begun, pools = first.result()
-        rest = ask(answers, opened, query, pools)
+        jobs = ask(answers.jobs, opened, query, pools)
+        memory = ask(answers.memory, opened, query, pools)
+        rest = ask(answers.rest, opened, query, pools)
         fleet = fold(counted)
         named = owners(fleet.histories, ownership) if ownership else {}
         parts = parted(fleet)
@@ -173,27 +175,28 @@ def _report(
         rollups = roll_ups(fleet, parts, named, LEVELS if brief else tuple(Level))
         counts = WeekTable() if brief else week_table(fleet, segments)
         changes = comparisons(fleet, segments) if brief else compared(counts)
-        found = rest.result()
-        memory = _memory(found, begun, budget)
-        met = incidents.of_tests(incidents.incidents(found.struck, fleet.builds, memory.culprits), query.test)
         excuses = Excuses(fleet.histories, tests)
-        spent, failures = found.spent_jobs, found.job_failures
-        report = FlakeReport(
-            window=found.window,
-            tests=tests,
-            health=found.health,
-            budget=budget,
-            builds=fleet.builds,
-            rollups=rollups,
-            incidents=met,
-            incident_kinds=incidents.kinds(met, fleet.builds),
-            comparisons=changes,
-            owners=named,
-            memory=memory,
-            cost=cost(spent, failures, excuses, queues),
-            counts=counts,
-            agents=_places(found, own, fleet.builds, queues),
-        )
+        agents = _places(jobs.result(), own, fleet.builds, queues)
+        known = _memory(memory.result(), begun, budget)
+        struck = incidents.incidents(jobs.result().struck, fleet.builds, known.culprits)
+        met = incidents.of_tests(struck, query.test)
+        spent, failures, health, window = rest.result()
+    report = FlakeReport(
+        window=window,
+        tests=tests,
+        health=health,
+        budget=budget,
+        builds=fleet.builds,
+        rollups=rollups,
+        incidents=met,
+        incident_kinds=incidents.kinds(met, fleet.builds),
+        comparisons=changes,
+        owners=named,
+        memory=known,
+        cost=cost(spent, failures, excuses, queues),
+        counts=counts,
+        agents=agents,
+    )
     if not brief:
         hours = hours_by_week(spent, failures, excuses, queues, fleet.builds)
         report = replace(report, weeks=week_totals(fleet, tests, met, hours), ways=ways(fleet, tests))
@@ -220,17 +223,17 @@ def _stories(opened: Store, query: Query, fleet: Fleet, rates: Iterable[FlakeRat
 
 
 def _places(
-    found: Answers, own: Collection[str], builds: Sequence[Build], queues: Mapping[str, QueueConfig]
+    jobs: Jobs, own: Collection[str], builds: Sequence[Build], queues: Mapping[str, QueueConfig]
 ) -> tuple[PlaceRate, ...]:
     from flake_report.rate.machines import place_rates
     from flake_report.store.machines import job_places
 
     gpus = {name: queue.gpu_type for name, queue in queues.items() if queue.gpu_type}
-    jobs = job_places(found.jobs_ran, own=own, victims={one.job for one in found.struck})
-    return place_rates(jobs, builds, gpus, found.elsewhere)
+    places = job_places(jobs.ran, own=own, victims={one.job for one in jobs.struck})
+    return place_rates(places, builds, gpus, jobs.elsewhere)
 
 
-def _memory(found: Answers, begun: Sequence[Start], budget: float) -> MemoryReport:
+def _memory(found: Memory, begun: Sequence[Start], budget: float) -> MemoryReport:
     """What the history says of GPU memory: who left it, which settings fit, how its events were diagnosed."""
     from flake_report.model.memory import MemoryReport
     from flake_report.rate.culprit import culprits, suspicions
@@ -242,5 +245,5 @@ def _memory(found: Answers, begun: Sequence[Start], budget: float) -> MemoryRepo
         suspicions=known,
         culprits=culprits(found.orders, found.traces, known),
         tunings=tunings(begun, budget=budget, held=found.held),
-        diagnoses=diagnoses(found.memory_events),
+        diagnoses=diagnoses(found.events),
     )
