@@ -98,7 +98,8 @@ class Suspicion:
     candidates that hold the culprit with 95 % probability, likeliest first; empty where there are too few incidents.
     `victim` is the test that failed most. `unseparated` are pairs of suspects whose order never changed.
     `outside` is the probability, by order, that no test of the process did it. `rate` is incidents / jobs. `measured`
-    incidents had samples of the recorder. `orders` is in how many different orders the tests ran.
+    incidents had samples of the recorder. `orders` is in how many different orders the tests ran. Of fewer than three
+    incidents nobody is named, and the store tells of no other jobs: `outside` and `orders` then rest on these alone.
     """
 
     place: Place

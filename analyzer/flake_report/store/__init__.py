@@ -5,9 +5,9 @@ some 0.8 microseconds of one core, once, as a week that did not change is not co
 
 10^9 attempts, five years of a large CI, are 20 GB in 2,000 full files. DuckDB on one machine is the engine: the first
 count takes a quarter of an hour of one core, in some 3 GB of memory (see `duck`). The first thing to hurt is
-reading all jobs (20 million rows, some seconds) for each question to a changed store; the next is the answer, which
-is made into Python's objects: for 50,000 variants with failures seconds and a gigabyte. Ask for a step, a queue or the
-last weeks then, or read the tables with SQL.
+reading all jobs (20 million rows, some seconds) for each question without a window to a changed store; the next is the
+answer, which is made into Python's objects: for 50,000 variants with failures seconds and a gigabyte. Ask for a step, a
+queue or the last weeks then, or read the tables with SQL.
 
 10^11 attempts are 2 TB in 200,000 files, and Spark is the engine, with the same statements: at ten times DuckDB's
 processor time the first count is some 20 hours of 32 cores, and a week of 10^9 attempts a shuffle of some 100 GB. The

@@ -6,6 +6,8 @@ of exactly these, and of the statements. Every part of a history that asks for t
 same rollup, over compactions, new weeks and other windows; and no change can leave a wrong one behind, as it asks by
 another name. Places are counted from the week's first build, so that builds before it move nothing.
 
+The attempts of a week that failed lie here as well, under the names of its files alone (see `bad`).
+
 Whole answers are kept too, under a digest of the question, the statements and the names of all files of the state that
 was asked: files never change, so the same question to the same state is not counted at all. Finished texts lie here in
 the same way (see `pages`), so that it is not even rated again.
