@@ -13,18 +13,17 @@ class Writer:
     def __init__(self, thread: ThreadPoolExecutor) -> None:
         """Use `writer`, which waits for the end."""
         self._thread = thread
-        self._begun: Future[None] | None = None
+        self._begun: list[Future[None]] = []
 
     def add(self, write: Callable[[], None]) -> None:
-        """Have this done when the last thing is: a thing waits here for the one before it, so memory holds two."""
-        self.wait()
-        self._begun = self._thread.submit(write)
+        """Have this done when all that came before it is."""
+        self._begun.append(self._thread.submit(write))
 
     def wait(self) -> None:
-        """Wait until all is done; raises what the last thing raised."""
-        if self._begun:
-            self._begun.result()
-            self._begun = None
+        """Wait until all is done; raises what a thing raised."""
+        for one in self._begun:
+            one.result()
+        self._begun.clear()
 
 
 @contextmanager
