@@ -37,10 +37,11 @@ def test_info_counts_rows_and_those_that_no_longer_count(told: Callable) -> None
 
 
 def test_info_speaks_to_people(run: Callable, store: Path) -> None:
-    lines = run("store", "info", "--store", store).out.splitlines()
-    assert lines[0] == f"{store}: layout 2, commit 2 · 2026-W44 to 2026-W47, 4 weeks"
-    assert lines[1].split() == ["rows", "superseded", "files", "size"]
-    assert lines[4].split()[:4] == ["attempts", "80", "40", "8"]
+    said = run("store", "info", "--store", store).out
+    assert " ".join(said.split()).startswith(  # where the folder's name is long, its line is folded
+        f"{store}: layout 2, commit 2 · 2026-W44 to 2026-W47, 4 weeks rows superseded files size"
+    )
+    assert ["attempts", "80", "40", "8"] in [line.split()[:4] for line in said.splitlines()]
 
 
 def test_compact_then_vacuum(told: Callable, run: Callable, store: Path) -> None:
