@@ -105,9 +105,11 @@ class Store:
     @contextmanager
     def writing_beside(self) -> Iterator[None]:
         """What is kept of answers for the next time is written by a thread, and nobody waits for it before the end."""
-        with writer() as self._writer:
-            yield
-        self._writer = None
+        try:
+            with writer() as self._writer:
+                yield
+        finally:
+            self._writer = None
 
     def fleet(self, query: Query) -> Fleet:
         """A history for each variant that the query selects, in order of variants, with their builds and pools."""
