@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import pytest
 
-from flake_report.model.rate import History, Variant
+from flake_report.model.rate import Fleet, History, Pool, Variant
 from flake_report.model.results import TestId
 from flake_report.rate.codeowners import parse_codeowners
-from flake_report.rate.owners import Ownership, owners, paths
+from flake_report.rate.owners import Ownership, owned, owners, paths
+from flake_report.rate.rates import flake_rates
 
 
 def history(classname: str, name: str = "t", file: str = "") -> History:
     return History(Variant(TestId(classname, name), "unit", "q", ""), (), (), (), file)
 
 
-def owned(ownership: Ownership, *histories: History) -> dict[str, str]:
+def by_label(ownership: Ownership, *histories: History) -> dict[str, str]:
     return {test.label: owner for test, owner in owners(histories, ownership).items()}
 
 
 def test_the_last_pattern_of_the_settings_that_matches_decides() -> None:
     settings = Ownership({"v1": "@v1", "v1.kv*": "@kv", "tests/v1/kv/test_x.py::t": "@me"})
-    assert owned(settings, history("v1.a"), history("v1.kv.b"), history("v1.kv.test_x"), history("other")) == {
+    assert by_label(settings, history("v1.a"), history("v1.kv.b"), history("v1.kv.test_x"), history("other")) == {
         "v1.a::t": "@v1",
         "v1.kv.b::t": "@kv",
         "v1.kv.test_x::t": "@me",
@@ -28,13 +29,14 @@ def test_the_last_pattern_of_the_settings_that_matches_decides() -> None:
 
 
 def test_a_pattern_may_also_name_the_file() -> None:
-    assert owned(Ownership({"src/web/*": "@web"}), history("suite", file="src/web/a.spec.ts")) == {"suite::t": "@web"}
+    web = history("suite", file="src/web/a.spec.ts")
+    assert by_label(Ownership({"src/web/*": "@web"}), web) == {"suite::t": "@web"}
 
 
 def test_the_settings_come_before_the_file_and_the_file_knows_the_rest() -> None:
     rules, _ = parse_codeowners("* @all\n/tests/v1/ @v1-team\n", "CODEOWNERS")
     ownership = Ownership({"kv": "@kv"}, rules)
-    assert owned(ownership, history("v1.test_a"), history("v1.kv.test_b"), history("test_c")) == {
+    assert by_label(ownership, history("v1.test_a"), history("v1.kv.test_b"), history("test_c")) == {
         "v1.test_a::t": "@v1-team",
         "v1.kv.test_b::t": "@kv",
         "test_c::t": "@all",
@@ -43,11 +45,19 @@ def test_the_settings_come_before_the_file_and_the_file_knows_the_rest() -> None
 
 def test_a_test_of_several_steps_has_one_owner() -> None:
     twice = [history("v1.a"), History(Variant(TestId("v1.a", "t"), "other", "q", ""), (), ())]
-    assert owned(Ownership({"v1": "@v1"}), *twice) == {"v1.a::t": "@v1"}
+    assert by_label(Ownership({"v1": "@v1"}), *twice) == {"v1.a::t": "@v1"}
 
 
 def test_without_rules_nobody_owns_anything() -> None:
-    assert owned(Ownership({}), history("a")) == {}
+    assert by_label(Ownership({}), history("a")) == {}
+
+
+def test_each_rate_has_the_owner_of_its_test_and_no_other_change() -> None:
+    one, other = history("v1.a"), history("b")
+    rates = flake_rates(Fleet((), (Pool("unit", "q", ()),), (one, other)), 0.005)
+    found = owned(rates, {one.variant.test: "@v1", TestId("gone", "t"): "@gone"})
+    assert {rate.variant.test.label: rate.owner for rate in found} == {"v1.a::t": "@v1", "b::t": ""}
+    assert tuple(rate._replace(owner="") for rate in found) == owned(rates, {}) == rates
 
 
 PATHS = {

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from flake_report.model.rate import FlakeRate, Fleet, History, Retried, Streak
+from flake_report.model.rate import FlakeRate, Fleet, History, Pool, Retried, Streak
 from flake_report.model.verdict import TestVerdict
 from flake_report.rate.intervals import clopper_pearson_low, jeffreys
 from flake_report.rate.rates import Tally, flake_rates, interval, main_signature, tally
@@ -134,6 +134,33 @@ def test_where_no_test_failed_by_itself_the_environment_decides_then_the_name(fl
 def test_the_order_of_the_input_does_not_matter(fleet) -> None:
     fleets = [named(fleet(*["P"] * at, "F"), f"t{at % 3}{at}") for at in range(6)]
     assert rates(*fleets) == rates(*fleets[::-1])
+
+
+def test_tests_that_passed_alike_have_the_rates_that_each_has_alone(fleet) -> None:
+    """`b` is `a` in another step, `d` with a skipped run; `g` is `c` with a told one; the rest passed in other builds."""
+    one = fleet("P", "P", "P", "F|P", "P", "P")
+    (flaky,) = one.histories
+    passes = {"a": (0, 5, 6), "b": (0, 5, 6), "c": (0, 5, 5), "d": (0, 5, 6), "e": (1, 5, 5)}
+    others = {name: flaky._replace(runs=(), passes=(Streak(*ends),)) for name, ends in passes.items()}
+    others["b"] = others["b"]._replace(variant=flaky.variant._replace(step="other"))
+    others["d"] = others["d"]._replace(skips=(Streak(2, 2, 1),))
+    others["f"] = flaky._replace(runs=(), passes=(), skips=(Streak(0, 5, 6),))
+    others["g"] = flaky._replace(passes=others["c"].passes)
+    pools = (Pool("other", flaky.variant.queue, (0, 3, 5)), *one.pools)
+    fleets = [named(one, "flaky")]
+    fleets += [named(replace(one, pools=pools, histories=(each,)), name) for name, each in others.items()]
+    both = replace(together(*fleets), pools=pools)
+    found = {rate.variant.test.name: rate for rate in flake_rates(both, BUDGET)}
+    assert {name: (rate.own.hits, rate.own.n) for name, rate in found.items()} == {
+        "flaky": (1, 6), "a": (0, 6), "b": (0, 6), "c": (0, 5), "d": (0, 6), "e": (0, 5), "f": (0, 0),
+        "g": (1, 6),
+    }  # fmt: skip
+    assert {name: (rate.first_order, rate.last_order) for name, rate in found.items() if name in "bef"} == {
+        "b": (0, 5), "e": (1, 5), "f": (None, None),
+    }  # fmt: skip
+    for each in fleets:
+        (alone,) = flake_rates(each, BUDGET)
+        assert found[alone.variant.test.name] == alone
 
 
 def test_no_histories_have_no_rates() -> None:

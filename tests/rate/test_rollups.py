@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Callable
+from random import Random
 
 import pytest
 
@@ -95,6 +97,51 @@ def test_a_streak_is_spread_over_the_builds_of_its_pool_that_it_spans(joined) ->
 
 def test_nothing_has_no_roll_up() -> None:
     assert roll_ups(Fleet((), (), ()), [], {}) == ()
+
+
+def test_some_levels_are_told_as_among_all(joined) -> None:
+    one = joined(("a", "a.py", "unit", ("F", "P", "P")), ("a", "a.py", "other", ("P", "P", "F")))
+    owners = {one.histories[0].variant.test: "@kv"}
+    told = roll_ups(one, parted(one), owners)
+    assert {each.level for each in told} == set(Level)
+    for levels in ((Level.QUEUE, Level.OWNER), (Level.TEST,), ()):
+        expected = tuple(each for each in told if each.level in levels)
+        assert roll_ups(one, parted(one), owners, levels) == expected
+
+
+POOLS = {"s0": range(30), "s1": range(5, 25), "s2": range(0, 30, 3)}
+
+
+@pytest.mark.parametrize("cells", [1, 100, 4_000_000])
+def test_names_are_counted_as_run_by_run_where_pools_ran_in_different_builds(cells, fleet, monkeypatch) -> None:
+    """Twelve variants of eight tests in four files; each ran in every build of its pool, and first failed in some."""
+    monkeypatch.setattr("flake_report.rate.rollups._CELLS", cells)
+    random = Random(3)
+    histories, members = [], defaultdict(set)
+    runs, failed = defaultdict(Counter), defaultdict(Counter)
+    for nth in range(12):
+        step = f"s{nth % 3}"
+        bad = {order for order in POOLS[step] if random.random() < 0.1}
+        one = fleet(*("F|P" if at in bad else "P" if at in POOLS[step] else "S" for at in range(30)))
+        (history,) = one.histories
+        test = history.variant.test._replace(name=f"t{nth % 8}")
+        variant = history.variant._replace(test=test, step=step)
+        file = f"f{nth % 4}.py"
+        histories.append(history._replace(variant=variant, file=file))
+        for name in ((Level.TEST, str(test)), (Level.FILE, file), (Level.STEP, step), (Level.QUEUE, "gpu_1")):
+            members[name].add(variant)
+            runs[name].update((step, order) for order in POOLS[step])
+            failed[name].update((step, order) for order in bad)
+    pools = tuple(Pool(step, "gpu_1", tuple(orders)) for step, orders in POOLS.items())
+    told = Fleet(one.builds, pools, tuple(histories))
+    assert {
+        (each.level, each.name): (each.variants, each.own.n, each.own.hits, each.jobs, each.failing_jobs)
+        for each in roll_ups(told, parted(told), {})
+    } == {
+        name: (len(members[name]), runs[name].total(), failed[name].total(), len(runs[name]), len(failed[name]))
+        for name in members
+        if failed[name] and (name[0] is not Level.TEST or len(members[name]) > 1)
+    }
 
 
 def test_names_counted_in_portions_are_counted_as_all_at_once(joined, monkeypatch) -> None:

@@ -63,6 +63,18 @@ def test_segments_hold_every_own_run_once(fleet) -> None:
     ]
 
 
+def test_only_histories_that_passed_alike_share_what_was_found(fleet) -> None:
+    one = fleet("P", "P", "V", "P", "F", "P")
+    (told,) = one.histories
+    passes = [(Streak(0, 5, 6),), (Streak(0, 5, 5),), (Streak(0, 5, 6),), (), (Streak(0, 2, 3), Streak(3, 5, 3))]
+    quiet = [told._replace(runs=(), passes=each) for each in passes]
+    skipped = told._replace(runs=(), passes=(), skips=(Streak(0, 5, 6),))
+    found = parted(Fleet(one.builds, one.pools, (told, *quiet, skipped)))
+    assert [sum(segment.runs for segment in each.segments) for each in found] == [5, 6, 5, 6, 0, 6, 0]
+    assert [len(each.runs) for each in found] == [len(pieces(told)), 1, 1, 1, 0, 2, 0]
+    assert [found[1] is other for other in found] == [False, True, False, True, False, False, False]
+
+
 def sums(failed: list[int]) -> np.ndarray:
     runs = len(failed)
     single = np.stack([failed, [1] * runs, [0] * runs, [0] * runs])
