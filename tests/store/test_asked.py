@@ -12,6 +12,7 @@ from flake_report.model.query import Query
 from flake_report.model.record import EngineStart
 from flake_report.model.results import Outcome
 from flake_report.store import counting
+from flake_report.store.asked import pools_of
 from flake_report.store.cost import job_failures, spent_jobs
 from flake_report.store.counting import Counting
 from flake_report.store.incidents import struck
@@ -100,6 +101,12 @@ def test_a_fleet_of_some_tests_has_the_pools_in_which_they_ran(four_places) -> N
     ]
     assert [history.variant.queue for history in fleet.histories] == ["H100", "L4"]
     assert four_places.fleet(Query(test="no such test")).pools == ()
+
+
+def test_a_question_looks_where_its_tests_ran_and_everywhere_without_one(four_places) -> None:
+    assert pools_of(four_places.counts(Query(test="test_unit"))) == {("unit", "L4"), ("unit", "H100")}
+    assert pools_of(four_places.counts(Query(test="no such test"))) == frozenset()
+    assert pools_of(four_places.counts(Query())) == set(PLACES)
 
 
 def test_machines_are_judged_by_the_jobs_that_run_what_is_asked_for(places) -> None:
