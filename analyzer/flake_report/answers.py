@@ -57,7 +57,7 @@ class Jobs(NamedTuple):
 
 
 def jobs(store: Store, query: Query, pools: Pools | None) -> Jobs:
-    """The jobs of these pools; all others are no matter."""
+    """The jobs of these pools; what failed on one machine and ran on another is told of all."""
     return Jobs(jobs_ran(store, query, pools), struck(store, query, pools), elsewhere(store, query))
 
 

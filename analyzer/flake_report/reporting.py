@@ -82,9 +82,8 @@ def show_page(
 ) -> Page:
     """What `write` makes of the report that `show` answers, or made of it before; see `store.pages`.
 
-    `brief`: it has no use for what a brief report leaves out.
-
-    `form` tells apart all texts that may be made of one report. Nothing is found where no job matches.
+    `form` tells apart all texts that may be made of one report; `brief`: one of this form has no use for what a brief
+    report leaves out. Nothing is found where no job matches.
     """
     from flake_report.store.pages import page
 
@@ -148,6 +147,7 @@ def _report(
     with opened.writing_beside(), ThreadPoolExecutor(max_workers=1) as storekeeper:
         ask = storekeeper.submit
         first = ask(answers.asked, opened, query)
+        # what rates is loaded while the store counts: either takes its time
         from flake_report.rate import incidents
         from flake_report.rate.comparisons import compared, comparisons
         from flake_report.rate.cost import Excuses, cost

@@ -128,7 +128,7 @@ class HistoryArguments:
     def report_page(self, form: str, write: Callable[[FlakeReport], str], *, brief: bool) -> Page:
         """What `write` makes of the report, or made of it before; `form` names all else on which that depends.
 
-        `brief`: a brief report will do.
+        `brief`: what it writes in this form needs a brief report alone; see `FlakeReport`.
         """
         owners = flow.ownership(self.owners.tests, _codeowners(self.owners.codeowners), warn)
         return flow.show_page(

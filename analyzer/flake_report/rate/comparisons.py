@@ -31,7 +31,7 @@ and then hardly any single variant can be told to have changed, whatever it did.
 def comparisons(fleet: Fleet, segments: Mapping[Variant, Sequence[Segment]]) -> Comparisons:
     """The newest week of a history against those before it; `segments` tell which builds are breakages."""
     weeks = {build.week for build in fleet.builds}
-    if len(weeks) < 2:
+    if len(weeks) < 2:  # as `compared` says of such a table, which takes longer to make than all else
         return Comparisons(week=next(iter(weeks), ""))
     return compared(week_table(fleet, segments))
 

@@ -29,7 +29,7 @@ class Lines:
 
     @cached_property
     def _orders(self) -> dict[Line, list[int]]:
-        """Of most pools nobody asks."""
+        """The pool's orders on each line; sorted out when they are asked for, as of most pools nobody asks."""
         found: dict[Line, list[int]] = defaultdict(list)
         for order in self._pool:
             found[line_of(self._builds[order])].append(order)

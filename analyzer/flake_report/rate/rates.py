@@ -93,6 +93,7 @@ def _distinct(histories: Sequence[History]) -> tuple[list[int], list[int]]:
     """The places of histories that differ in more than their variant; and for each history, which of these is like it.
 
     Most tests have nothing to tell, and those of one job passed in the same builds: their rates are worked out once.
+    Skipped runs are in no rate, and pools matter to failures alone.
     """
     chosen: list[int] = []
     like: list[int] = []

@@ -80,10 +80,10 @@ def _level(level: Level, groups: Mapping[str, Clusters]) -> Iterator[RollUp]:
     """The roll-ups of one level; each design effect is at least the median of its step's."""
     if not groups:
         return
-    effect = np.fmax([group.effect for group in groups.values()], _floors(list(groups.values())))
+    effects = np.fmax([group.effect for group in groups.values()], _floors(list(groups.values())))
     runs, failed, jobs = np.array([(group.runs, group.failed, group.jobs) for group in groups.values()]).T
-    worth = effective(runs, jobs, effect)
-    lows, highs = clustered(failed, runs, worth)
+    worths = effective(runs, jobs, effects)
+    lows, highs = clustered(failed, runs, worths)
     made = [
         RollUp(
             level=level,
@@ -92,11 +92,11 @@ def _level(level: Level, groups: Mapping[str, Clusters]) -> Iterator[RollUp]:
             own=Interval(group.runs, group.failed, group.failed / group.runs if group.runs else 0.0, low, high),
             jobs=group.jobs,
             failing_jobs=group.failing_jobs,
-            design_effect=each,
-            effective=star,
+            design_effect=effect,
+            effective=worth,
         )
-        for (name, group), each, star, low, high in zip(
-            groups.items(), effect.tolist(), worth.tolist(), lows.tolist(), highs.tolist(), strict=True
+        for (name, group), effect, worth, low, high in zip(
+            groups.items(), effects.tolist(), worths.tolist(), lows.tolist(), highs.tolist(), strict=True
         )
     ]
     yield from sorted(made, key=lambda rollup: (-rollup.own.hits, rollup.name))
@@ -148,7 +148,10 @@ class _Placed:
         return found
 
     def grouped(self, names: Sequence[str]) -> dict[str, Clusters]:
-        """The runs of each name; `names` say what each history belongs to, and are empty where that is nothing."""
+        """The runs of each name; `names` say what each history belongs to, and are empty where that is nothing.
+
+        Names are numbered as they come. A block is what one name has in one pool; blocks lie by name, then by pool.
+        """
         codes: dict[str, int] = {}
         code = np.array([codes.setdefault(name, len(codes)) if name else -1 for name in names], dtype=np.int64)
         named, told = np.flatnonzero(code >= 0), list(codes)

@@ -47,6 +47,11 @@ class WeekCounts:
     failures: Counts
     runs: Counts
 
+    @classmethod
+    def of(cls, failures: Sequence[Sequence[int]], runs: Sequence[Sequence[int]], weeks: int) -> WeekCounts:
+        """From a row a history, with a number for each of so many weeks."""
+        return cls(*(np.array(rows, dtype=np.int64).reshape(len(rows), weeks) for rows in (failures, runs)))
+
 
 def week_counts(fleet: Fleet, segments: Mapping[Variant, Sequence[Segment]], calendar: Calendar) -> WeekCounts:
     """The counts of every history, in their order; `segments` tell which builds are breakages.
@@ -54,7 +59,6 @@ def week_counts(fleet: Fleet, segments: Mapping[Variant, Sequence[Segment]], cal
     Of a variant without any run to tell only the sum of its passes is known. They are spread over the builds of its
     pool between its first and its last: exact where it ran in all of them.
     """
-    shape = (len(fleet.histories), len(calendar.weeks))
     none = [0] * len(calendar.weeks)
     failures, runs = [none] * len(fleet.histories), [none] * len(fleet.histories)
     places: list[int] = calendar.places.tolist()
@@ -63,14 +67,14 @@ def week_counts(fleet: Fleet, segments: Mapping[Variant, Sequence[Segment]], cal
     for nth, history in enumerate(fleet.histories):
         variant = history.variant
         if history.runs:
-            failures[nth], runs[nth] = _told(history, segments.get(variant, ()), places, none)
+            failures[nth], runs[nth] = _told(history, segments.get(variant, ()), places, len(calendar.weeks))
         elif history.passes:
             alike = (variant.step, variant.queue, history.passes)
             if alike not in known:
                 spread = [_spread(streak, pools[alike[:2]], calendar) for streak in history.passes]
                 known[alike] = np.sum(spread, axis=0).tolist()
             runs[nth] = known[alike]
-    return WeekCounts(*(np.array(counts, dtype=np.int64).reshape(shape) for counts in (failures, runs)))
+    return WeekCounts.of(failures, runs, len(calendar.weeks))
 
 
 def week_table(fleet: Fleet, segments: Mapping[Variant, Sequence[Segment]]) -> WeekTable:
@@ -128,18 +132,14 @@ class _Stretches:
 
 def counts_of(table: WeekTable) -> WeekCounts:
     """The counts of a table, as they are compared."""
-    shape = (len(table.variants), len(table.weeks))
-    return WeekCounts(
-        failures=np.array(table.first_failures, dtype=np.int64).reshape(shape),
-        runs=np.array(table.runs, dtype=np.int64).reshape(shape),
-    )
+    return WeekCounts.of(table.first_failures, table.runs, len(table.weeks))
 
 
 def _told(
-    history: History, segments: Sequence[Segment], places: Sequence[int], none: Sequence[int]
+    history: History, segments: Sequence[Segment], places: Sequence[int], weeks: int
 ) -> tuple[list[int], list[int]]:
-    """The two rows of a history that has runs to tell, which begin as `none`: all runs of a streak are of one week."""
-    failures, runs = list(none), list(none)
+    """First-failed runs and runs of a history that has some to tell, by week: all runs of a streak are of one week."""
+    failures, runs = [0] * weeks, [0] * weeks
     for streak in history.passes:
         place = places[streak.first_order]
         if place >= 0 and not broken_at(streak.first_order, segments):

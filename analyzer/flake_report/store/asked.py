@@ -18,8 +18,8 @@ _POOL = ("pool", "step", "queue")
 def of_tests(tests: pa.Table, pattern: str) -> pa.Table:
     """The tests that a question asks for."""
     glob = of_test(pattern)
-    labels = zip(tests["classname"].to_pylist(), tests["name"].to_pylist(), strict=True)
-    return tests.filter(pa.array([glob.matches(f"{classname}::{name}") for classname, name in labels], pa.bool_()))
+    names = tuples(tests, ("classname", "name"))
+    return tests.filter(pa.array([glob.matches(f"{classname}::{name}") for classname, name in names], pa.bool_()))
 
 
 def where_run(counts: Counts) -> Counts:
@@ -28,7 +28,7 @@ def where_run(counts: Counts) -> Counts:
 
 
 def pools_of(counts: Counts) -> Pools:
-    """The steps and queues of these pools."""
+    """The steps and queues in which something ran."""
     ran = set(values(counts.pools["pool"]))
     return frozenset((step, queue) for pool, step, queue in tuples(counts.pool_names, _POOL) if pool in ran)
 
@@ -50,5 +50,4 @@ def of_pools(rows: pa.Table, pools: Pools | None) -> pa.Table:
     """The rows with the step and queue of one of these pools."""
     if pools is None:
         return rows
-    pairs = zip(rows["step"].to_pylist(), rows["queue"].to_pylist(), strict=True)
-    return rows.filter(pa.array([pair in pools for pair in pairs], pa.bool_()))
+    return rows.filter(pa.array([pair in pools for pair in tuples(rows, ("step", "queue"))], pa.bool_()))

@@ -115,7 +115,7 @@ _TYPES = {
     pa.bool_(): "BOOLEAN",
     pa.timestamp("us", tz="UTC"): "TIMESTAMPTZ",
 }
-"""As DuckDB calls them."""
+"""Types of columns, as DuckDB calls them."""
 
 _WEEK = "regexp_extract(filename, '.*/week=([^/]*)/[^/]*$', 1)"
 """From the last folder: DuckDB's own partition columns would believe a `week=` higher up in the path."""

@@ -18,7 +18,7 @@ from flake_report.model.results import TestId
 
 from .columns import numbers, tuples, values
 
-Row = TypeVar("Row")
+_Row = TypeVar("_Row")
 
 _SKIPPED, _PASSED = 0, 1  # the states of runs.sql that streaks are made of
 
@@ -86,7 +86,7 @@ def _variant(table: pa.Table) -> NDArray[np.int64]:
     return both
 
 
-def _grouped(keys: NDArray[np.int64], rows: Sequence[Row]) -> dict[int, tuple[Row, ...]]:
+def _grouped(keys: NDArray[np.int64], rows: Sequence[_Row]) -> dict[int, tuple[_Row, ...]]:
     """The rows by their keys; those of one key come together."""
     begins = np.flatnonzero(np.diff(keys, prepend=-1))
     bounds = pairwise([*begins.tolist(), len(rows)])
