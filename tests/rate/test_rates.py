@@ -137,7 +137,7 @@ def test_the_order_of_the_input_does_not_matter(fleet) -> None:
 
 
 def test_tests_that_passed_alike_have_the_rates_that_each_has_alone(fleet) -> None:
-    """`b` is `a` in another step, `d` with a skipped run; `g` is `c` with a told one; the rest passed in other builds."""
+    """`b` is `a` in another step, `d` with a skipped run; `g` is `c` with a told one; others passed apart."""
     one = fleet("P", "P", "P", "F|P", "P", "P")
     (flaky,) = one.histories
     passes = {"a": (0, 5, 6), "b": (0, 5, 6), "c": (0, 5, 5), "d": (0, 5, 6), "e": (1, 5, 5)}
