@@ -3,8 +3,9 @@
     .venv/bin/python tests/bench/bench_segments.py [--variants 50000] [--runs 1000] [--plain 12]
 
 One variant in ten fails at times, at rates from 0.1 to 30 %, three in ten of those with a breakage of up to 200 runs.
-All of them are cut; then comes what else `show` does with them after counting. The plain programme tries every run as a
-cut, for a few of the same histories; the ratio is by history. Seconds are those of one core (process time).
+All others passed in every build, alike, and so are judged as one. All that failed are cut; then comes what else `show`
+does with them after counting. The plain programme tries every run as a cut, for a few of the same histories; the ratio
+is by history that failed. Seconds are those of one core (process time).
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def compare(sample: list[Parted], each: float, runs: int) -> None:
 
 def best(part: Parted, likelihood: Likelihood) -> float:
     """The optimum over every cut."""
-    table = counts(part.runs)
+    (table,) = counts([part.runs])
     single = np.repeat(table > 0, table[1], axis=1)
     sums = np.concatenate([np.zeros((4, 1), dtype=np.int64), single.cumsum(axis=1)], axis=1)
     found = np.zeros(sums.shape[1])
