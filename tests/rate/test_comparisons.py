@@ -15,7 +15,7 @@ from flake_report.model.rate import Fleet, History, Pool, Run, RunVerdict, Strea
 from flake_report.model.results import TestId
 from flake_report.model.verdict import Segment
 from flake_report.rate.comparisons import compared, comparisons
-from flake_report.rate.weeks import Calendar, week_counts
+from flake_report.rate.weeks import Calendar, week_counts, week_table
 
 MONDAY = datetime(2026, 9, 7, tzinfo=UTC)
 
@@ -188,6 +188,16 @@ def test_with_one_week_alone_there_is_nothing_to_compare() -> None:
     found = comparisons(fleet(known, history("t", "PPFPP", known)), {})
     assert (found.week, found.before, found.worse, found.new) == (known[0].week, 0, (), ())
     assert comparisons(Fleet((), (), ()), {}).week == ""
+
+
+@pytest.mark.parametrize("weeks", [0, 1, 2, 3])
+def test_a_history_is_compared_as_the_table_that_it_makes(weeks) -> None:
+    known = builds(weeks, 4)
+    made = fleet(known, history("t", "PPFP" * weeks, known), history("new", "." * 4 * (weeks - 1) + "P" * 4, known))
+    made = made if weeks else Fleet((), (), ())
+    found = comparisons(made, {})
+    assert found == compared(week_table(made, {}))
+    assert (found.before, len(found.new)) == (max(weeks - 1, 0), weeks > 1)
 
 
 def test_weeks_count_what_the_letters_say_with_or_without_failures() -> None:

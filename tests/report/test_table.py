@@ -81,6 +81,15 @@ def test_several_pipelines_in_one_store_are_said(report: FlakeReport) -> None:
     assert "pipeline" not in printed(report).splitlines()[0]
 
 
+def test_the_session_is_told_where_a_test_has_several_in_one_place(report: FlakeReport) -> None:
+    flaky, *rest = report.tests
+    slow = flaky._replace(variant=flaky.variant._replace(session="pytest -m slow"))
+    healthy = rest[-1]._replace(variant=flaky.variant._replace(session="pytest -m fast"))
+    elsewhere = healthy._replace(variant=healthy.variant._replace(queue="other"))
+    assert "pytest -m slow" in printed(replace(report, tests=(slow, *rest, healthy)))
+    assert "pytest -m" not in printed(replace(report, tests=(slow, *rest, elsewhere)))
+
+
 def test_a_test_that_never_failed_is_counted_and_not_listed(report: FlakeReport) -> None:
     text = printed(report)
     assert "test_clean" not in text

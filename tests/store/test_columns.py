@@ -32,6 +32,13 @@ def test_values_are_python_s_and_times_are_in_utc(table) -> None:
     assert list(records(table))[1] == {"n": 8, "text": None, "at": None, "flag": False}
 
 
+@pytest.mark.parametrize("unit", ["s", "ms", "ns"])
+def test_times_are_the_same_in_whatever_unit_an_engine_counts_them(unit) -> None:
+    second = AT.replace(microsecond=0)
+    told = pa.chunked_array([pa.array([second, None], pa.timestamp(unit, tz="Asia/Tokyo"))])
+    assert values(told) == [second, None]
+
+
 def test_numbers_and_truth_values_come_as_arrays(table) -> None:
     assert numbers(table["n"]).tolist() == [7, 8, 7]
     flags = numbers(table["flag"])

@@ -35,6 +35,27 @@ def test_cases_without_a_name_have_no_history_and_are_counted(store, make) -> No
     assert store.health(Query()).attempts == 4
 
 
+def test_each_test_has_the_runs_of_its_own_place(store, make) -> None:
+    """Test i runs in step j in builds 1 to 4 i + j + 1, and fails in build j + 1 of these."""
+    steps = tests = range(4)
+    store.ingest(
+        make.record(
+            make.build(at + 1),
+            make.job(f"{at}-{j}", step=f"s{j}"),
+            *(make.attempt(f"t{i}", Outcome.FAILED if at == j else Outcome.PASSED) for i in tests if at <= 4 * i + j),
+        )
+        for at in range(16)
+        for j in steps
+    )
+    found = {(history.variant.test.name, history.variant.step): history for history in store.histories(Query())}
+    assert {place: sum(streak.count for streak in history.passes) for place, history in found.items()} == {
+        (f"t{i}", f"s{j}"): 4 * i + j for i in tests for j in steps
+    }
+    assert {place: [run.job for run in history.runs] for place, history in found.items()} == {
+        (f"t{i}", f"s{j}"): [f"{j}-{j}"] for i in tests for j in steps
+    }
+
+
 def counted(histories) -> dict[tuple[str, str], int]:
     return {
         (history.variant.test.name, history.variant.step): len(history.runs)

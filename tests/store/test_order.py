@@ -9,8 +9,8 @@ import pytest
 from flake_report.model.evidence import JobState
 from flake_report.model.memory import GIB, Place, TestOrder, TracePoint
 from flake_report.model.query import Query
-from flake_report.model.record import MemorySample, SampleMoment
-from flake_report.model.results import Outcome
+from flake_report.model.record import ClassifiedAttempt, MemorySample, SampleMoment
+from flake_report.model.results import Attempt, Outcome, TestId
 from flake_report.rate.culprit import suspicions
 from flake_report.rate.leftovers import polluter
 from flake_report.rate.suspects import LEAST_INCIDENTS
@@ -71,8 +71,8 @@ def test_quiet_jobs_are_told_where_there_are_incidents_enough_to_name_somebody(i
     ("third", "quiet"),
     [
         ({"pid": 8, "session": "1"}, ["j2"]),
-        ({"pid": 7, "session": "2"}, ["j2"]),
-        ({"pid": 7, "session": "1", "worker": "gw1"}, ["j2"]),
+        ({"pid": 9, "session": "2"}, ["j2"]),
+        ({"pid": 9, "session": "1", "worker": "gw1"}, ["j2"]),
         ({"pid": 7, "session": "1"}, []),
     ],
     ids=["another process", "another session", "another worker", "the same once more"],
@@ -83,7 +83,21 @@ def test_each_process_with_a_victim_is_an_incident(third, quiet, store, make, ra
         for name, process in (("v", {"pid": 7, "session": "1"}), ("v", {"pid": 9, "session": "1"}), ("w", third))
     ]
     store.ingest([make.record(make.build(1), make.job("j1"), *attempts), ran(2, "av")])
-    assert [order.job for order in orders(store, Query()) if not order.victims] == quiet
+    found = orders(store, Query())
+    assert [order.job for order in found if not order.victims] == quiet
+    assert [order.job for order in found if order.victims] == ["j1"] * (3 if quiet else 2)
+
+
+def test_tests_of_one_name_in_two_classes_are_two(store, make) -> None:
+    ids = [TestId(classname, name) for classname in ("a", "b", "c") for name in ("t", "u", "v")]
+    attempts = [
+        ClassifiedAttempt(Attempt(test, Outcome.FAILED if at == 5 else Outcome.PASSED), "free-memory", "gpu-memory")
+        for at, test in enumerate(ids)
+    ]
+    store.ingest([make.record(make.build(1), make.job("j1"), *attempts)])
+    (found,) = orders(store, Query())
+    assert found.tests == tuple(test.label for test in ids)
+    assert (found.victims, len(found.passed)) == ({"b::v"}, 8)
 
 
 def test_incidents_are_counted_by_session(store, make, ran) -> None:
