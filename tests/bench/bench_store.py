@@ -10,10 +10,10 @@ runs, those that failed, and those that failed and passed. `duckdb` asks one que
 up, polars streams, pandas goes week by week. `duckdb same` and `pandas same` answer nearly what `cold` does, week by
 week and as one would write it: streaks, files, and the failed runs with what they say.
 
-`show` is the whole command, from its arguments to the text in a pipe, without a page: it finds the histories that `warm`
-found and, where `cold` began the sample, no other answer. `show again` is the same command in another process after it,
-which finds the page that `show` left. `show test` is `show --test X` where nobody asked for X before, after `show`;
-`show week` and `week again` are `show --since 1w`.
+`show` is the whole command, from its arguments to the text in a pipe, without a page: it finds the histories of
+`warm` and, where `cold` began the sample, no other answer. `show again` is the same command after it, in another
+process, which finds the page that `show` left. `show test` is `show --test X` where nobody asked for X before, after
+`show`; `show week` and `week again` are `show --since 1w`.
 
 Each sample is a process of its own, samples are interleaved, medians are shown. The clock starts when all is imported
 that the method always needs: for `show again` that is all, while `show` imports what counts and rates when it finds no
