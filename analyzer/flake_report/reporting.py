@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -143,9 +142,10 @@ def _report(
     The store answers in a thread of its own, while what it said before is rated: engines count beside Python.
     """
     from flake_report import answers
+    from flake_report.store.beside import beside
 
-    with opened.writing_beside(), ThreadPoolExecutor(max_workers=1) as storekeeper:
-        ask = storekeeper.submit
+    with beside(opened) as storekeeper:
+        ask = storekeeper.ask
         first = ask(answers.asked, opened, query)
         # what rates is loaded while the store counts: either takes its time
         from flake_report.rate import incidents

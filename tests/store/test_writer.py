@@ -34,6 +34,19 @@ def work(*given: Callable[[], object], fails: bool = False) -> None:
             raise KeyError
 
 
+def test_of_much_that_waits_the_first_is_waited_for(monkeypatch) -> None:
+    monkeypatch.setattr("flake_report.store.writer._MOST", 2)
+    may, done = threading.Event(), []
+    threading.Timer(0.2, may.set).start()
+    with writer() as made:
+        made.add(lambda: done.append(may.wait(30)))
+        made.add(lambda: done.append("second"))
+        assert done == []
+        made.add(lambda: done.append("third"))
+        assert done[0] is True
+    assert done == [True, "second", "third"]
+
+
 def test_what_a_thing_raises_is_raised_at_the_end_and_the_rest_is_done_nevertheless() -> None:
     done = []
     with pytest.raises(ZeroDivisionError):

@@ -97,6 +97,9 @@ class Duck:
         with self._running():
             return self._connection.sql(query).to_arrow_table()
 
+    def interrupt(self) -> None:
+        self._connection.interrupt()
+
     def relation(self, query: str) -> duckdb.DuckDBPyRelation:
         return self._connection.sql(query)
 

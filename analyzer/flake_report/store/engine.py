@@ -40,6 +40,9 @@ class Engine(Protocol):
     def answer(self, query: str) -> pa.Table:
         """What the query answers, as Arrow."""
 
+    def interrupt(self) -> None:
+        """Stop the statement that another thread runs, if one does; it fails there."""
+
     def relation(self, query: str) -> Any:
         """What the query answers, as the engine's own object that a person works on with."""
 

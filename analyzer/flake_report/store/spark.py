@@ -115,6 +115,9 @@ class Spark:
         with _as_unreadable():
             return self.session.sql(query).toArrow()
 
+    def interrupt(self) -> None:
+        self.session.sparkContext.cancelAllJobs()
+
     def relation(self, query: str) -> DataFrame:
         return self.session.sql(query)
 

@@ -51,6 +51,7 @@ class Store:
         self._asking = Lock()
         self._look: tuple[int, Counting, Engine] | None = None
         self._writer: Writer | None = None
+        self._asked: Engine | None = None
 
     @classmethod
     def open(cls, path: str, engine: str = DEFAULT) -> Store:
@@ -110,6 +111,11 @@ class Store:
                 yield
         finally:
             self._writer = None
+
+    def interrupt(self) -> None:
+        """Stop the statement that another thread waits for, if one does; it fails there."""
+        if self._asked:
+            self._asked.interrupt()
 
     def fleet(self, query: Query) -> Fleet:
         """A history for each variant that the query selects, in order of variants, with their builds and pools."""
@@ -225,7 +231,7 @@ class Store:
                 yield counting
 
     def _looked(self) -> tuple[Counting, Engine]:
-        engine = self._engine()
+        self._asked = engine = self._engine()
         found = self._files()
         rollups = None
         if isinstance(engine, Duck):

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+
+_MOST = 20
+"""Things that may wait to be done: each holds in memory what it writes."""
 
 
 class Writer:
@@ -13,17 +17,18 @@ class Writer:
     def __init__(self, thread: ThreadPoolExecutor) -> None:
         """Use `writer`, which waits for the end."""
         self._thread = thread
-        self._begun: list[Future[None]] = []
+        self._begun: deque[Future[None]] = deque()
 
     def add(self, write: Callable[[], None]) -> None:
-        """Have this done when all that came before it is."""
+        """Have this done when all that came before it is; where much waits, the first of it is waited for."""
+        while len(self._begun) >= _MOST:
+            self._begun.popleft().result()
         self._begun.append(self._thread.submit(write))
 
     def wait(self) -> None:
         """Wait until all is done; raises what a thing raised."""
-        for one in self._begun:
-            one.result()
-        self._begun.clear()
+        while self._begun:
+            self._begun.popleft().result()
 
 
 @contextmanager
