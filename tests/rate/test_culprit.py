@@ -73,6 +73,13 @@ def test_few_incidents_give_no_set_and_enough_of_them_do():
     assert found.orders == 2
 
 
+def test_that_nobody_did_it_is_weighed_from_three_incidents_on():
+    """Nothing ran before the victim: of one incident nobody knows what other processes would have met."""
+    assert [suspicions([order(str(at), "Vab") for at in range(many)])[0].outside for many in (1, 2)] == [None, None]
+    (found,) = suspicions([order(str(at), "Vab") for at in range(3)])
+    assert found.outside == pytest.approx(1, abs=1e-3)
+
+
 def test_places_stand_apart_and_quiet_ones_are_left_out():
     orders = [order("1", "aV"), order("2", "aV"), order("3", "aV", OTHER), order("4", "av", Place("quiet", "l4"))]
     found = suspicions(orders)

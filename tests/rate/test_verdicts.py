@@ -240,7 +240,7 @@ def test_a_build_whose_clock_is_a_week_ahead_moves_no_commit_of_a_breakage(fleet
     (history,) = plain.histories
     early = next(streak for streak in history.passes if streak.last_order == 39)
     odd = Streak(35, 35, 1)
-    rest = early._replace(count=early.count - 1)
+    rest = early._replace(runs=early.runs - 1)
     passes = tuple(
         sorted((*(one for one in history.passes if one != early), rest, odd), key=lambda one: one.first_order)
     )

@@ -46,11 +46,15 @@ def suspicion(**fields: Any) -> Suspicion:
         ({"suspects": (), "orders": 1}, "nobody is suspected: the tests always ran in one order"),
         ({"suspects": (), "orders": 2}, "nobody is suspected: the tests ran in 2 orders only"),
         (
+            {"suspects": (), "incidents": 2, "outside": None},
+            "2 incidents cannot tell by the order of tests who left it; it takes 5",
+        ),
+        (
             {"suspects": (), "incidents": 4, "outside": 0.9},
             "4 incidents cannot tell by the order of tests who left it; it takes 5",
         ),
         (
-            {"suspects": (), "outside": 0.96, "incidents": 2},
+            {"suspects": (), "outside": 0.96, "incidents": 3},
             "the order of tests speaks for none of them: the memory was taken from outside this process (95 % sure)",
         ),
         (
@@ -67,6 +71,7 @@ def suspicion(**fields: Any) -> Suspicion:
         "never separated",
         "one order",
         "few orders",
+        "too few for anything",
         "too few",
         "from outside",
         "no test",

@@ -108,6 +108,17 @@ def cut_file(root: Path) -> None:
     path.write_bytes(path.read_bytes()[:-200])
 
 
+def test_damage_inside_a_file_is_one_sentence_too(tmp_path: Path, make) -> None:
+    """The file's end, which says where its columns lie, is whole; the columns are not."""
+    store = Store.create_or_open(str(tmp_path))
+    store.ingest([make.record(make.build(), make.job(), make.attempt("a"))])
+    for path in tmp_path.glob("kind=attempts/*/*.parquet"):
+        held = path.read_bytes()
+        end = 8 + int.from_bytes(held[-8:-4], "little")
+        path.write_bytes(held[:4] + bytes(len(held) - 4 - end) + held[-end:])
+    assert refusal(store.histories, Query()).startswith(f"store {tmp_path}: cannot be read (")
+
+
 @pytest.mark.parametrize("harm", [damaged_file, missing_file, cut_file], ids=lambda harm: harm.__name__)
 def test_a_damaged_data_file_is_named_in_one_sentence(harm, tmp_path: Path, make) -> None:
     store = Store.create_or_open(str(tmp_path))

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
@@ -30,6 +34,31 @@ def test_what_needs_more_than_that_is_one_sentence_with_advice(filled, monkeypat
     monkeypatch.setattr(duck, "_LEAST", 1)
     with pytest.raises(FlakeReportError, match="holds too much for one answer; ask for less, such as --since 4w"):
         filled.fleet(Query())
+
+
+LONG = """
+import signal
+from flake_report.store.duck import Duck
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may have it ignored
+engine = Duck()
+print("begun", flush=True)
+try:
+    engine.answer("SELECT sum(range * range) AS answer FROM range(20000000000)")
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_an_interruption_is_what_it_is_everywhere() -> None:
+    """DuckDB tells of it as of an error of its own, which would be called a bug."""
+    with subprocess.Popen([sys.executable, "-c", LONG], stdout=subprocess.PIPE, text=True) as asked:
+        assert asked.stdout is not None
+        assert asked.stdout.readline() == "begun\n"
+        time.sleep(0.5)
+        asked.send_signal(signal.SIGINT)
+        assert asked.communicate(timeout=60)[0] == "interrupted\n"
+    assert asked.returncode == 0
 
 
 def test_what_does_not_fit_is_put_aside_and_taken_away_again(monkeypatch, tmp_path) -> None:

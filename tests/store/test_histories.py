@@ -48,7 +48,7 @@ def test_each_test_has_the_runs_of_its_own_place(store, make) -> None:
         for j in steps
     )
     found = {(history.variant.test.name, history.variant.step): history for history in store.histories(Query())}
-    assert {place: sum(streak.count for streak in history.passes) for place, history in found.items()} == {
+    assert {place: sum(streak.runs for streak in history.passes) for place, history in found.items()} == {
         (f"t{i}", f"s{j}"): 4 * i + j for i in tests for j in steps
     }
     assert {place: [run.job for run in history.runs] for place, history in found.items()} == {
@@ -58,8 +58,7 @@ def test_each_test_has_the_runs_of_its_own_place(store, make) -> None:
 
 def counted(histories) -> dict[tuple[str, str], int]:
     return {
-        (history.variant.test.name, history.variant.step): len(history.runs)
-        + sum(each.count for each in history.passes)
+        (history.variant.test.name, history.variant.step): len(history.runs) + sum(each.runs for each in history.passes)
         for history in histories
     }
 

@@ -105,7 +105,7 @@ def test_a_job_whose_build_moves_to_another_week_is_seen_once_in_the_new_week(st
     assert rows("attempts", "name", "week") == [("a", "2026-W47")]
     assert rows("builds", "build", "week") == [("1", "2026-W47")]
     (history,) = store.histories(Query())
-    assert [streak.count for streak in history.passes] == [1]
+    assert [streak.runs for streak in history.passes] == [1]
 
 
 def test_a_build_that_moved_between_two_of_its_jobs_is_still_one_run(store, make) -> None:
@@ -151,7 +151,7 @@ def test_a_large_ingest_is_cut_into_commits_that_each_hold_whole_jobs(store, mak
     )
     assert counts.attempts == 30
     assert DeltaTable(tmp_path / "store").version() == 3
-    assert {history.passes[0].count for history in store.histories(Query())} == {5}
+    assert {history.passes[0].runs for history in store.histories(Query())} == {5}
 
 
 def test_records_before_a_failure_stay(store, make, monkeypatch) -> None:
@@ -185,7 +185,7 @@ def test_compacted_files_and_new_ones_are_read_together(store, make, tmp_path) -
     DeltaTable(tmp_path / "store").optimize.compact()
     store.ingest([make.record(make.build(6), make.job("j6"), make.attempt("a", Outcome.FAILED))])
     (history,) = store.histories(Query())
-    assert [streak.count for streak in history.passes] == [5]
+    assert [streak.runs for streak in history.passes] == [5]
     assert [run.order for run in history.runs] == [5]
 
 

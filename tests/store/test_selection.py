@@ -39,7 +39,7 @@ def windows(make, number: int) -> list[Query]:
 def jobs(store, query: Query) -> list[tuple[str, int]]:
     """The jobs of a query, by the tests that ran in them, and how many runs each had."""
     return [
-        (history.variant.test.name, sum(streak.count for streak in history.passes))
+        (history.variant.test.name, sum(streak.runs for streak in history.passes))
         for history in store.fleet(query).histories
     ]
 

@@ -97,7 +97,7 @@ def test_an_upgraded_store_has_its_rows_and_takes_new_ones(old, make) -> None:
     build = make.build(8, created_at=NOON)
     store.ingest([make.record(build, make.job("j8", queue="gpu_1"), make.attempt("a"))])
     (history,) = store.histories(Query())
-    assert [streak.count for streak in history.passes] == [1]
+    assert [streak.runs for streak in history.passes] == [1]
     assert store.table("jobs").order("job").project("job, label, host").fetchall() == [
         ("j7", None, None),
         ("j8", ":pytest: Unit", "host-1"),

@@ -97,9 +97,10 @@ class Suspicion:
     `culprit` is the one that is named, and None where the data cannot name one. `suspects` are then the fewest
     candidates that hold the culprit with 95 % probability, likeliest first; empty where there are too few incidents.
     `victim` is the test that failed most. `unseparated` are pairs of suspects whose order never changed.
-    `outside` is the probability, by order, that no test of the process did it. `rate` is incidents / jobs. `measured`
-    incidents had samples of the recorder. `orders` is in how many different orders the tests ran. Of fewer than three
-    incidents nobody is named, and the store tells of no other jobs: `outside` and `orders` then rest on these alone.
+    `outside` is the probability, by order, that no test of the process did it; None where order was not asked, and of
+    fewer than three incidents: of those the store tells no other jobs, against which they could be weighed.
+    `rate` is incidents / jobs. `measured` incidents had samples of the recorder. `orders` is in how many different
+    orders the tests ran, in the jobs that are told.
     """
 
     place: Place
@@ -110,7 +111,7 @@ class Suspicion:
     culprit: Suspect | None = None
     suspects: tuple[Suspect, ...] = ()
     measured: int = 0
-    outside: float = 0.0
+    outside: float | None = None
     orders: int = 1
     unseparated: tuple[tuple[str, str], ...] = ()
 

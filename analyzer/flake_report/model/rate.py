@@ -67,12 +67,12 @@ class Run(NamedTuple):
 class Streak(NamedTuple):
     """Runs of one variant that went the same plain way between two neighbouring told runs, counted.
 
-    `first_order` and `last_order` are the orders of the first and the last of them.
+    `first_order` and `last_order` are the orders of the first and the last of them, `runs` how many they are.
     """
 
     first_order: int
     last_order: int
-    count: int
+    runs: int
 
 
 class History(NamedTuple):

@@ -9,7 +9,7 @@ from statistics import median
 from flake_report.model.memory import LEAST_FOR_SUSPECTS, Basis, Place, Suspect, Suspicion, TestOrder, Trace
 
 from .leftovers import Leftover, polluter, sampled
-from .suspects import NAMED, ranking, unseparated
+from .suspects import LEAST_INCIDENTS, NAMED, ranking, unseparated
 
 
 def suspicions(orders: Iterable[TestOrder], traces: Iterable[Trace] = ()) -> tuple[Suspicion, ...]:
@@ -67,7 +67,7 @@ def _suspicion(place: Place, orders: Sequence[TestOrder], traces: Mapping[str, l
         culprit=Suspect(*pairs[0]) if ranked.named else None,
         suspects=suspects,
         measured=len(measured),
-        outside=ranked.outside,
+        outside=ranked.outside if ranked.incidents >= LEAST_INCIDENTS else None,
         orders=len({order.tests for order in orders}),
         unseparated=unseparated(orders, [one.test for one in suspects]),
     )

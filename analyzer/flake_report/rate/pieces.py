@@ -41,7 +41,7 @@ class Piece(NamedTuple):
 
 def pieces(history: History) -> list[Piece]:
     """The history's runs with an own attempt, in order. Victims, lost and skipped runs are none."""
-    passed = [Piece(streak.first_order, streak.last_order, streak.count) for streak in history.passes]
+    passed = [Piece(streak.first_order, streak.last_order, streak.runs) for streak in history.passes]
     told = [Piece(run.order, run.order, 1, _outcome(run), run) for run in history.runs if run.verdict in OWN]
     return sorted([*told, *passed], key=itemgetter(0)) if told else passed
 

@@ -97,9 +97,9 @@ def _healed(entry: Entry, history: History) -> str | None:
     after = sum(order > last for order in passed)
     for streak in history.passes:  # no streak reaches over a told run
         if streak.first_order > last:
-            after += streak.count
+            after += streak.runs
         else:
-            before += streak.count
+            before += streak.runs
     if still_flaky(len(failures), before, after) > 1 - LEVEL:
         return ""
     return f"{after:,} passes since build {failures[-1].build}, after {len(failures):,} failures in {before:,} runs"

@@ -45,7 +45,7 @@ class Tally:
 
 def tally(history: History, parts: Parted) -> Tally:
     """The counts behind the rates. A lost run is a run of the environment's rate and none of the test's own."""
-    passes = sum(streak.count for streak in history.passes)
+    passes = sum(streak.runs for streak in history.passes)
     sound = parts.sound
     outside = [piece.run for piece in sound if piece.run]
     retried = [run for run in outside if run.retried]

@@ -24,7 +24,7 @@ def trend(history: History, weeks: Sequence[str]) -> tuple[WeekCount, ...]:
     failures: Counter[str] = Counter()
     victims: Counter[str] = Counter()
     for streak in history.passes:
-        runs[weeks[streak.first_order]] += streak.count
+        runs[weeks[streak.first_order]] += streak.runs
     for run in history.runs:
         week = weeks[run.order]
         runs[week] += run.verdict in OWN

@@ -143,7 +143,7 @@ def _told(
     for streak in history.passes:
         place = places[streak.first_order]
         if place >= 0 and not broken_at(streak.first_order, segments):
-            runs[place] += streak.count
+            runs[place] += streak.runs
     for run in history.runs:
         place = places[run.order]
         if place >= 0 and run.verdict in OWN and not broken_at(run.order, segments):
@@ -157,6 +157,6 @@ def _spread(streak: Streak, pool: Pool, calendar: Calendar) -> Counts:
     orders = np.array(pool.orders)
     within = calendar.places[orders[(orders >= streak.first_order) & (orders <= streak.last_order)]]
     builds = np.bincount(within + 1, minlength=len(calendar.weeks) + 1)
-    so_far = np.round(builds.cumsum() * (streak.count / builds.sum())).astype(np.int64)
+    so_far = np.round(builds.cumsum() * (streak.runs / builds.sum())).astype(np.int64)
     a_week: Counts = np.diff(so_far)
     return a_week

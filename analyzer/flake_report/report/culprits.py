@@ -81,7 +81,7 @@ def sentence(suspicion: Suspicion) -> str:
 
 def _by_order(suspicion: Suspicion) -> str:
     """Why nobody is named, where nothing was measured."""
-    if suspicion.outside >= SURE:
+    if _from_outside(suspicion):
         return "the order of tests speaks for none of them: the memory was taken from outside this process (95 % sure)"
     if suspicion.incidents < LEAST_FOR_SUSPECTS:
         few = plural(suspicion.incidents, "incident")
@@ -97,11 +97,15 @@ def _by_order(suspicion: Suspicion) -> str:
     return f"one of {plural(len(suspicion.suspects), 'test')} left it, by the order of tests{pairs}"
 
 
+def _from_outside(suspicion: Suspicion) -> bool:
+    return suspicion.outside is not None and suspicion.outside >= SURE
+
+
 def experiment(suspicion: Suspicion) -> str:
     """The run that would tell: half of the suspects before a victim, as often as an incident takes to come."""
     if suspicion.culprit is not None or suspicion.measured:
         return ""
-    if not suspicion.suspects or suspicion.outside >= SURE:
+    if not suspicion.suspects or _from_outside(suspicion):
         return "record the memory around each test: GPU_GUARD_RECORD=test-results pytest …"
     half = [one.test for one in suspicion.suspects[: max(len(suspicion.suspects) // 2, 1)]]
     tests = " ".join(quote(node_id(test)) for test in (*half, suspicion.victim))

@@ -92,7 +92,7 @@ def _group(group: Sequence[ToldRun], builds: Sequence[Build], *, everything: boo
 def _between(streaks: Sequence[Streak], did: str, builds: Sequence[Build]) -> str:
     first, last = min(each.first_order for each in streaks), max(each.last_order for each in streaks)
     span = " to ".join(dict.fromkeys((builds[first].label, builds[last].label)))
-    return f"{span}: {plural(sum(each.count for each in streaks), 'run')} {did}"
+    return f"{span}: {plural(sum(each.runs for each in streaks), 'run')} {did}"
 
 
 def _run(run: Run, attempts: Sequence[ToldAttempt], builds: Sequence[Build]) -> Iterator[RenderableType]:

@@ -49,14 +49,23 @@ class Duck:
 
     @contextmanager
     def _running(self) -> Iterator[None]:
-        """What hindered a statement from reading a bucket is said as it was met, and not as DuckDB tells it."""
+        """What hindered a statement from reading a bucket is said as it was met, and not as DuckDB tells it.
+
+        Damage inside of a file is told as any other, and an interruption of this program as Python tells it.
+        """
         try:
             yield
         except duckdb.Error as error:
-            if self._objects is None or self._objects.trouble is None:
-                raise
-            trouble, self._objects.trouble = self._objects.trouble, None
-            raise duckdb.IOException(str(trouble)) from error
+            if self._objects is not None and self._objects.trouble is not None:
+                trouble, self._objects.trouble = self._objects.trouble, None
+                raise duckdb.IOException(str(trouble)) from error
+            if type(error) is duckdb.Error:  # so DuckDB's reader of Parquet tells of bytes that it cannot read
+                raise duckdb.IOException(str(error)) from error
+            raise
+        except RuntimeError as error:
+            if str(error) == _INTERRUPTED:
+                raise KeyboardInterrupt from error
+            raise
 
     def _reach(self, files: Sequence[DataFile]) -> None:
         """See to it that DuckDB can open these files: for those in a bucket it needs help."""
@@ -103,6 +112,9 @@ class Duck:
     def relation(self, query: str) -> duckdb.DuckDBPyRelation:
         return self._connection.sql(query)
 
+
+_INTERRUPTED = "Query interrupted"
+"""What DuckDB's error says where Ctrl-C met it in Python's main thread."""
 
 _LEAST, _EACH = 130, 150
 """Megabytes for any store, and bytes for each of its jobs, which are held as a table; attempts pass part by part.

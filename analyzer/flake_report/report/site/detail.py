@@ -124,7 +124,7 @@ class Details:
         for alike in between.values():
             first, last = min(one.first_order for one in alike), max(one.last_order for one in alike)
             self.used |= {first, last}
-            cells.append([kind, first, last, sum(one.count for one in alike)])
+            cells.append([kind, first, last, sum(one.runs for one in alike)])
         return cells
 
     def _run(self, run: Run, attempts: Sequence[ToldAttempt]) -> list[object]:
