@@ -20,8 +20,9 @@ AT = datetime(2026, 11, 2, 3, 4, 5, 678901, tzinfo=UTC)
 @pytest.fixture
 def table() -> pa.Table:
     """Two chunks, with a null in each column that may have one."""
-    rows = duckdb.sql(f"SELECT 7 AS n, 'x' AS text, TIMESTAMPTZ '{AT.isoformat()}' AS at, true AS flag")
-    more = duckdb.sql("SELECT 8 AS n, NULL::TEXT AS text, NULL::TIMESTAMPTZ AS at, false AS flag")
+    own = duckdb.connect()  # the one that all share may be in the midst of another answer
+    rows = own.sql(f"SELECT 7 AS n, 'x' AS text, TIMESTAMPTZ '{AT.isoformat()}' AS at, true AS flag")
+    more = own.sql("SELECT 8 AS n, NULL::TEXT AS text, NULL::TIMESTAMPTZ AS at, false AS flag")
     return pa.concat_tables([rows.to_arrow_table(), more.to_arrow_table(), rows.to_arrow_table()])
 
 
