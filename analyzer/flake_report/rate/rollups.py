@@ -56,8 +56,9 @@ def roll_ups(
         Level.FILE: lambda: _files(fleet.histories, placed.failing),
         Level.STEP: lambda: [history.variant.step for history in fleet.histories],
         Level.QUEUE: lambda: [history.variant.queue for history in fleet.histories],
-        Level.OWNER: lambda: [owners.get(history.variant.test, "") for history in fleet.histories] if owners else [],
     }
+    if owners:
+        names[Level.OWNER] = lambda: [owners.get(history.variant.test, "") for history in fleet.histories]
     return tuple(
         rollup for level, named in names.items() if level in levels for rollup in _level(level, placed.grouped(named()))
     )
@@ -160,9 +161,10 @@ class _Placed:
         block = np.full(len(names), -1, dtype=np.int64)
         block[named] = inverse.reshape(-1)
         name, pool = np.divmod(both, max(len(self._sizes), 1))
+        placed = block[self._of]
         found: dict[str, Clusters] = {}
         for low, high in _portions(name, self._sizes[pool]):
-            runs, failed, begins = self._cells(block[self._of], pool, low, high)
+            runs, failed, begins = self._cells(placed, pool, low, high)
             firsts = np.flatnonzero(np.diff(name[low:high], prepend=-1))
             for first, after in pairwise([*firsts.tolist(), high - low]):
                 inside = slice(begins[first], begins[after])

@@ -6,15 +6,13 @@ from datetime import datetime
 
 from flake_report.model.cost import JobFailure, SpentJob
 from flake_report.model.query import Pools, Query
-from flake_report.model.rate import Variant
-from flake_report.model.results import TestId
 
 from .columns import tuples
 from .store import Store
+from .variants import VARIANT, variant
 
 _SPENT = ("job", "place", "queue", "started_at", "finished_at", "failed", "died", "state", "retry_of", "signature")
 _FAILURE = ("job", "place", "signature", "fingerprint", "victim")
-_VARIANT = ("classname", "name", "apart", "step", "queue", "session_key")
 
 
 def spent_jobs(store: Store, query: Query, pools: Pools | None = None) -> tuple[SpentJob, ...]:
@@ -42,15 +40,15 @@ def _seconds(started: datetime | None, finished: datetime | None) -> float | Non
 
 def job_failures(store: Store, query: Query, pools: Pools | None = None) -> tuple[JobFailure, ...]:
     """Every variant that failed in a job."""
-    rows = tuples(store.answer("failures", ("attempts",), query, pools), (*_FAILURE, *_VARIANT))
+    rows = tuples(store.answer("failures", ("attempts",), query, pools), (*_FAILURE, *VARIANT))
     return tuple(
         JobFailure(
             job=job,
             order=place,
-            variant=Variant(TestId(classname, name, apart), *where),
+            variant=variant(named),
             signature=signature,
             fingerprint=fingerprint,
             victim=victim,
         )
-        for job, place, signature, fingerprint, victim, classname, name, apart, *where in rows
+        for job, place, signature, fingerprint, victim, *named in rows
     )

@@ -5,21 +5,19 @@ from __future__ import annotations
 from flake_report.model.evidence import RetryType
 from flake_report.model.failure import Blame
 from flake_report.model.query import Query
-from flake_report.model.rate import Variant
-from flake_report.model.results import Outcome, TestId
+from flake_report.model.results import Outcome
 from flake_report.model.story import ToldAttempt
 
 from .columns import records
 from .store import Store
+from .variants import VARIANT, variant
 
 
 def told_attempts(store: Store, query: Query) -> tuple[ToldAttempt, ...]:
     """Every attempt of the selected tests in runs that need telling: by variant, build and order of attempts."""
     return tuple(
         ToldAttempt(
-            variant=Variant(
-                TestId(row["classname"], row["name"], row["apart"]), row["step"], row["queue"], row["session_key"]
-            ),
+            variant=variant([row[name] for name in VARIANT]),
             order=row["place"],
             job=row["job"],
             agent=row["agent"],

@@ -5,19 +5,17 @@ from __future__ import annotations
 from flake_report.model.failure import Blame
 from flake_report.model.incident import Struck
 from flake_report.model.query import Pools, Query
-from flake_report.model.rate import Variant
-from flake_report.model.results import TestId
 
 from .columns import tuples
 from .store import Store
+from .variants import VARIANT, variant
 
 _STRUCK = ("place", "job", "agent", "host", "signature", "blame", "ordinal", "fingerprint")
-_VARIANT = ("classname", "name", "apart", "step", "queue", "session_key")
 
 
 def struck(store: Store, query: Query, pools: Pools | None = None) -> tuple[Struck, ...]:
     """Every variant that the environment failed in the selected jobs, whatever test was asked for."""
-    rows = tuples(store.answer("struck", ("attempts",), query, pools), (*_STRUCK, *_VARIANT))
+    rows = tuples(store.answer("struck", ("attempts",), query, pools), (*_STRUCK, *VARIANT))
     return tuple(
         Struck(
             order=place,
@@ -28,7 +26,7 @@ def struck(store: Store, query: Query, pools: Pools | None = None) -> tuple[Stru
             blame=Blame(blame),
             ordinal=ordinal,
             fingerprint=fingerprint,
-            variant=Variant(TestId(classname, name, apart), *where),
+            variant=variant(named),
         )
-        for place, job, agent, host, signature, blame, ordinal, fingerprint, classname, name, apart, *where in rows
+        for place, job, agent, host, signature, blame, ordinal, fingerprint, *named in rows
     )
