@@ -67,6 +67,7 @@ def told(
     return report, _stories(opened, query, fleet, report.tests, budget)
 
 
+@seldom_searched()
 def show_page(
     store: str,
     query: Query,
@@ -93,6 +94,7 @@ def show_page(
     return page(store, engine, repr(("show", query, budget, queues, ownership, form)), make)
 
 
+@seldom_searched()
 def why_page(
     store: str,
     query: Query,

@@ -58,8 +58,9 @@ done(counts.files.num_rows)
 """
 
 SHOW = f"""{HEAD}
+from flake_report.cli import main, without_idle_threads
+without_idle_threads()
 import flake_report.cli.show, flake_report.store.pages
-from flake_report.cli import main
 {START}
 status = main(["show", "--store", store, *sys.argv[2:]])
 sys.stdout.flush()

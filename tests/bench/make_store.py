@@ -9,7 +9,8 @@ evenly over the weeks; each runs ATTEMPTS / BUILDS / 50 kinds of job, drawn with
 One test in 33 flakes, with a rate of its own from Beta(0.5, 10); one in 25 is skipped everywhere; one in 500 is broken
 for a tenth of the history. A failed attempt is run again in half of the jobs, and then fails again with the test's own
 rate. One job in 200 meets a card that is not free: one to three of its tests fail with `free-memory-at-start`. One job
-in 200 is lost and leaves no results. Names, files, sessions and messages are as long as vLLM's.
+in 200 is lost and leaves no results. A job begins at any time of its week, and its attempts follow each other. Names,
+files, sessions and messages are as long as vLLM's.
 
 Files are those of a compacted store, up to 500,000 rows each; a commit a week. With `--first W` weeks before W are
 taken to be there already: large stores can be made in several runs.
@@ -118,11 +119,15 @@ def attempts_of(rng: np.random.Generator, jobs: Jobs, all_tests: Fleet, share: f
     job, test, ordinal = job[rows], test[rows], ordinal[rows]
     bad, victim = outcome == 1, victim[rows] & (number == 0)
     seconds = rng.exponential(3, rows.size).round(3)
-    started = (BEGIN.timestamp() + share * 26 * 7 * 86400 + rng.random(rows.size) * 7 * 86400) * 1e6
+    first = np.flatnonzero(np.diff(job, prepend=-1))
+    within = np.repeat(first, np.diff(first, append=rows.size))
+    before = seconds.cumsum() - seconds
+    began = (BEGIN.timestamp() + share * 26 * 7 * 86400 + rng.random(rows.size) * 7 * 86400)[within]
+    started = (began + before - before[within]) * 1e6
     columns = {
         **keys(jobs.build[job], jobs.ingest[job]),
         "job": jobs.ids.take(pa.array(job)),
-        "ordinal": pa.array(np.arange(rows.size) % 1_000_000),
+        "ordinal": pa.array(np.arange(rows.size) - within),
         "classname": all_tests.classname.take(pa.array(test)),
         "name": all_tests.name.take(pa.array(test)),
         "apart": same("", rows.size),

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from flake_report.model.results import Outcome
-from flake_report.store.columns import coded, numbers, records, texts, tuples, values
+from flake_report.store.columns import arrow, coded, numbers, records, texts, tuples, values
 
 AT = datetime(2026, 11, 2, 3, 4, 5, 678901, tzinfo=UTC)
 
@@ -63,15 +63,24 @@ def test_texts_are_an_array_of_these(some) -> None:
     assert texts(some).to_pylist() == some
 
 
+@pytest.mark.parametrize("some", [[], [True, False, True] * 5, [7, -1, 0]])
+def test_arrow_holds_what_numpy_does(some) -> None:
+    held = arrow(np.array(some, dtype=np.bool_ if True in some else np.int64))
+    held.validate(full=True)
+    assert held.to_pylist() == some
+
+
 ASK = """
 import sys
+from flake_report.store import bad, counting
+counting.KEPT_ROWS = bad.KEPT_ROWS = 1
 from datetime import timedelta
 from flake_report.model.query import Query
 from flake_report.store import Store
 from flake_report.store import cost, incidents, machines, memory, order, tuning
 def jobs(store, query):
     machines.job_places(machines.jobs_ran(store, query), own=["j1"])
-for query in (Query(), Query(since=timedelta(days=1))):
+for query in (Query(), Query(since=timedelta(days=1)), Query(since=timedelta(days=30))):
     store = Store.open(sys.argv[1])
     asked = [cost.spent_jobs, cost.job_failures, incidents.struck, jobs, machines.elsewhere]
     asked += [memory.memory_events, order.orders, order.traces, tuning.starts, tuning.held, Store.fleet, Store.health]

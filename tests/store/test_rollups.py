@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from flake_report.model.query import Query
+from flake_report.model.rate import Streak
 from flake_report.model.results import Outcome
 from flake_report.rate import runs
 from flake_report.store import Store, bad, counting, rollups
@@ -46,6 +47,20 @@ def counted(monkeypatch) -> list[list[str]]:
         real(self, part, test)
 
     monkeypatch.setattr(Counting, "_count", watched)
+    return parts
+
+
+@pytest.fixture
+def joined(monkeypatch) -> list[list[str]]:
+    """The weeks of each part that is joined with others from now on."""
+    parts: list[list[str]] = []
+    real = Counting._join  # noqa: SLF001 - what is watched
+
+    def watched(self, part, test):
+        parts.append(part.weeks)
+        real(self, part, test)
+
+    monkeypatch.setattr(Counting, "_join", watched)
     return parts
 
 
@@ -304,10 +319,50 @@ def test_one_look_serves_all_questions_until_the_store_changes(three_weeks, make
 
 def test_answers_that_nobody_asked_for_lately_go(three_weeks, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(rollups, "_ANSWERS", 2)
-    for days in range(1, 6):
+    for days in range(8, 13):
         three_weeks.fleet(Query(since=timedelta(days=days)))
     names = {path.name.partition(".")[0] for path in (tmp_path / "store" / FOLDER).glob(f"{ANSWER}*")}
     assert len(names) == 2
+
+
+def test_one_kept_week_is_taken_over_as_it_is(store, make, counted, joined, monkeypatch) -> None:
+    """The week before has a test and a step of the same names, so numbers of tests, pools and builds differ."""
+    skipped = make.attempt("s", Outcome.SKIPPED)
+    failed = make.attempt("z", Outcome.FAILED)
+    store.ingest(
+        [
+            make.record(make.build(1), make.job("j1", step="unit"), make.attempt("z"), skipped),
+            make.record(make.build(8), make.job("j8", step="unit"), failed, make.attempt("y")),
+            make.record(make.build(9), make.job("j9", step="kernels"), make.attempt("a", file="tests/a.py"), skipped),
+            make.record(make.build(10), make.job("k10", step="unit"), make.attempt("z"), make.attempt("y")),
+        ]
+    )
+    store.fleet(Query())
+    counted.clear()
+    joined.clear()
+    found = Store.open(store.address).fleet(Query(since=timedelta(days=3)))
+    assert (counted, joined) == ([], [])
+    assert [(pool.step, pool.orders) for pool in found.pools] == [("kernels", (1,)), ("unit", (0, 2))]
+    assert [
+        (one.variant.test.name, one.variant.step, [run.order for run in one.runs], one.passes, one.skips, one.file)
+        for one in found.histories
+    ] == [
+        ("a", "kernels", [], (Streak(1, 1, 1),), (), "tests/a.py"),
+        ("s", "kernels", [], (), (Streak(1, 1, 1),), ""),
+        ("y", "unit", [], (Streak(0, 2, 2),), (), ""),
+        ("z", "unit", [0], (Streak(2, 2, 1),), (), ""),
+    ]
+    assert found == anew(store, Query(since=timedelta(days=3)), monkeypatch)[0]
+
+
+def test_a_kept_part_of_weeks_that_interleave_is_joined(store, make, joined) -> None:
+    """The second of three builds was created a week before the others: all three are one part."""
+    builds = [make.build(8), make.build(9, created_at=make.monday), make.build(10)]
+    store.ingest([make.record(build, make.job(build.key), make.attempt("a")) for build in builds])
+    for query in (Query(), Query(since=timedelta(days=30))):
+        (history,) = Store.open(store.address).histories(query)
+        assert history.passes == (Streak(0, 2, 3),)
+    assert [sorted(weeks) for weeks in joined] == [["2026-W45", "2026-W46"]]
 
 
 def test_vacuum_takes_rollups_that_nobody_uses(three_weeks, tmp_path) -> None:

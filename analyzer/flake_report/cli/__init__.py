@@ -123,4 +123,13 @@ def _expected(error: BaseException) -> tuple[str, int]:
 
 def run() -> None:
     """Entry point of the console script."""
+    without_idle_threads()
     sys.exit(main())
+
+
+def without_idle_threads() -> None:
+    """Have numpy and scipy, which are not loaded yet, start no threads for matrices: there are none here.
+
+    Each of them would start one a processor, which then wait busily for a tenth of a second.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

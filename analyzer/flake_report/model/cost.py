@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from .rate import Variant
 
@@ -26,8 +27,7 @@ class SpentJob:
     signature: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class JobFailure:
+class JobFailure(NamedTuple):
     """A variant that failed in a job; `victim`: the environment failed it."""
 
     job: str

@@ -28,6 +28,8 @@ class Episode:
 
 def episodes(history: Parted, lines: Lines) -> list[Episode]:
     """Every episode of a history, in the order in which they began. A victim ends none."""
+    if not any(segment.failed for segment in history.segments):
+        return []
     found: list[Episode] = []
     failing: dict[Line, list[Run]] = {}
     for segment, runs in history.stretches:

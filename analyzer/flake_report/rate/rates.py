@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from flake_report.model.evidence import Build, RetryType
-from flake_report.model.rate import FlakeRate, Fleet, History, Interval, Retried, Run, RunVerdict, Streak
+from flake_report.model.made import made
+from flake_report.model.rate import FlakeRate, Fleet, History, Interval, Retried, Run, RunVerdict
 from flake_report.model.verdict import TestVerdict
 
 from .breakages import breakages
@@ -81,28 +83,32 @@ def flake_rates(fleet: Fleet, budget: float, parts: Sequence[Parted] | None = No
     then the name.
     """
     parts = parted(fleet) if parts is None else parts
-    chosen, like = _distinct(fleet.histories)
+    chosen, like = _distinct(fleet.histories, parts)
     rated = _rated(fleet, chosen, [parts[at] for at in chosen], budget)
-    by_name = sorted(range(len(like)), key=lambda at: fleet.histories[at].variant)
-    order = sorted(by_name, key=lambda at: rated[like[at]].rank)
+    ranks = {rank: nth for nth, rank in enumerate(sorted({one.rank for one in rated}))}
+    variants = [history.variant for history in fleet.histories]
+    by_name = np.array(sorted(range(len(variants)), key=variants.__getitem__), dtype=np.int64)
+    rank = np.array([ranks[one.rank] for one in rated], dtype=np.int64)[like[by_name]]
+    order = by_name[rank.argsort(kind="stable")]
     said = [one.rate[1:] for one in rated]
-    return tuple(FlakeRate._make((fleet.histories[at].variant, *said[like[at]])) for at in order)
+    rows = ((variants[at], *said[nth]) for at, nth in zip(order.tolist(), like[order].tolist(), strict=True))
+    return tuple(made(FlakeRate, rows))
 
 
-def _distinct(histories: Sequence[History]) -> tuple[list[int], list[int]]:
+def _distinct(histories: Sequence[History], parts: Sequence[Parted]) -> tuple[list[int], NDArray[np.int64]]:
     """The places of histories that differ in more than their variant; and for each history, which of these is like it.
 
-    Most tests have nothing to tell, and those of one job passed in the same builds: their rates are worked out once.
-    Skipped runs are in no rate, and pools matter to failures alone.
+    Most tests have nothing to tell, and those of one job passed in the same builds: these share their segments, and
+    their rates are worked out once. Skipped runs are in no rate, and pools matter to failures alone.
     """
     chosen: list[int] = []
-    like: list[int] = []
-    quiet: dict[tuple[Streak, ...], int] = {}
-    for at, history in enumerate(histories):
-        nth = len(chosen) if history.runs else quiet.setdefault(history.passes, len(chosen))
+    like = np.empty(len(histories), dtype=np.int64)
+    quiet: dict[int, int] = {}
+    for at, (history, part) in enumerate(zip(histories, parts, strict=True)):
+        nth = len(chosen) if history.runs else quiet.setdefault(id(part), len(chosen))
         if nth == len(chosen):
             chosen.append(at)
-        like.append(nth)
+        like[at] = nth
     return chosen, like
 
 

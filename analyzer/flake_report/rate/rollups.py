@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,17 +52,32 @@ def roll_ups(
     Tests of one variant are no roll-up, and of tests and files those are left out that never failed.
     """
     placed = _Placed(fleet, parts)
-    names: dict[Level, Callable[[], list[str]]] = {
-        Level.TEST: lambda: _tests(fleet.histories, placed.failing),
-        Level.FILE: lambda: _files(fleet.histories, placed.failing),
-        Level.STEP: lambda: [history.variant.step for history in fleet.histories],
-        Level.QUEUE: lambda: [history.variant.queue for history in fleet.histories],
+    pools = fleet.pools
+    names: dict[Level, Callable[[], _Named]] = {
+        Level.TEST: lambda: _named(_tests(fleet.histories, placed.failing)),
+        Level.FILE: lambda: _named(_files(fleet.histories, placed.failing)),
+        Level.STEP: lambda: placed.by_pool(_named([pool.step for pool in pools])),
+        Level.QUEUE: lambda: placed.by_pool(_named([pool.queue for pool in pools])),
     }
     if owners:
-        names[Level.OWNER] = lambda: [owners.get(history.variant.test, "") for history in fleet.histories]
+        names[Level.OWNER] = lambda: _named([owners.get(history.variant.test, "") for history in fleet.histories])
     return tuple(
         rollup for level, named in names.items() if level in levels for rollup in _level(level, placed.grouped(named()))
     )
+
+
+class _Named(NamedTuple):
+    """What each of some things belongs to: the place of its name, -1 where that is nothing; and all names."""
+
+    codes: NDArray[np.int64]
+    names: list[str]
+
+
+def _named(names: Sequence[str]) -> _Named:
+    """Names are numbered as they come; an empty one is none."""
+    codes: dict[str, int] = {}
+    code = np.array([codes.setdefault(name, len(codes)) if name else -1 for name in names], dtype=np.int64)
+    return _Named(code, list(codes))
 
 
 def _tests(histories: Sequence[History], failing: Collection[int]) -> list[str]:
@@ -124,12 +140,7 @@ class _Placed:
         self._pool = np.array(places, dtype=np.int64)
         self._steps = [pool.step for pool in fleet.pools]
         self._sizes = np.array([len(pool.orders) for pool in fleet.pools], dtype=np.int64)
-        rows = [
-            (at, piece.first, piece.last, piece.size, piece.outcome[0])
-            for at, part in enumerate(parts)
-            for piece in part.sound
-        ]
-        at, first, last, count, failed = np.array(rows, dtype=np.int64).reshape(-1, 5).T
+        at, (first, last, count, failed) = _spread(parts)
         self._of, self._failed = at, failed
         # all pools at once: each has a stretch of numbers of its own
         wide = len(fleet.builds)
@@ -148,17 +159,20 @@ class _Placed:
         found: list[int] = np.unique(self._of[self._failed > 0]).tolist()
         return found
 
-    def grouped(self, names: Sequence[str]) -> dict[str, Clusters]:
-        """The runs of each name; `names` say what each history belongs to, and are empty where that is nothing.
+    def by_pool(self, pools: _Named) -> _Named:
+        """What each history belongs to, where that follows from its pool."""
+        return _Named(pools.codes[self._pool], pools.names)
 
-        Names are numbered as they come. A block is what one name has in one pool; blocks lie by name, then by pool.
+    def grouped(self, histories: _Named) -> dict[str, Clusters]:
+        """The runs of each name; `histories` is what each of them belongs to.
+
+        A block is what one name has in one pool; blocks lie by name, then by pool.
         """
-        codes: dict[str, int] = {}
-        code = np.array([codes.setdefault(name, len(codes)) if name else -1 for name in names], dtype=np.int64)
-        named, told = np.flatnonzero(code >= 0), list(codes)
+        code, told = histories
+        named = np.flatnonzero(code >= 0)
         variants: list[int] = np.bincount(code[named], minlength=len(told)).tolist()
         both, inverse = np.unique(code[named] * len(self._sizes) + self._pool[named], return_inverse=True)
-        block = np.full(len(names), -1, dtype=np.int64)
+        block = np.full(len(code), -1, dtype=np.int64)
         block[named] = inverse.reshape(-1)
         name, pool = np.divmod(both, max(len(self._sizes), 1))
         placed = block[self._of]
@@ -191,6 +205,23 @@ class _Placed:
         runs = rises.cumsum()[:-1]
         runs[runs < _NOTHING] = 0.0
         return runs, failed, begins
+
+
+def _spread(parts: Sequence[Parted]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The runs outside breakages: whose each is, and first order, last order, size, first-failed runs; (4, pieces).
+
+    Tests that passed alike share their runs, which are looked at once.
+    """
+    each = {id(part): part for part in parts}
+    sound = [part.sound for part in each.values()]
+    places = {part: place for place, part in enumerate(each)}
+    like = np.fromiter(map(places.__getitem__, map(id, parts)), dtype=np.int64, count=len(parts))
+    rows = [(piece.first, piece.last, piece.size, piece.outcome[0]) for runs in sound for piece in runs]
+    sizes = np.array([len(runs) for runs in sound], dtype=np.int64)
+    many = sizes[like]
+    within = np.arange(many.sum()) - np.repeat(many.cumsum() - many, many)
+    which = np.repeat((sizes.cumsum() - sizes)[like], many) + within
+    return np.repeat(np.arange(len(parts)), many), np.array(rows, dtype=np.int64).reshape(-1, 4)[which].T
 
 
 def _portions(name: NDArray[np.int64], sizes: NDArray[np.int64]) -> Iterator[tuple[int, int]]:

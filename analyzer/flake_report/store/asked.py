@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from flake_report.model.query import Pools, of_test
 
-from .columns import tuples, values
+from .columns import arrow, texts, tuples, values
 from .histories import Counts
 
 _POOL = ("pool", "step", "queue")
@@ -19,7 +21,7 @@ def of_tests(tests: pa.Table, pattern: str) -> pa.Table:
     """The tests that a question asks for."""
     glob = of_test(pattern)
     names = tuples(tests, ("classname", "name"))
-    return tests.filter(pa.array([glob.matches(f"{classname}::{name}") for classname, name in names], pa.bool_()))
+    return tests.filter(_flags(glob.matches(f"{classname}::{name}") for classname, name in names))
 
 
 def where_run(counts: Counts) -> Counts:
@@ -43,11 +45,16 @@ def in_pools(pools: Pools | None) -> pc.Expression | None:
     if pools is None:
         return None
     steps, queues = ([*{pair[at] for pair in pools}] for at in (0, 1))
-    return pc.field("step").isin(pa.array(steps, pa.string())) & pc.field("queue").isin(pa.array(queues, pa.string()))
+    steps_of, queues_of = (texts(names).cast(pa.string()) for names in (steps, queues))
+    return pc.field("step").isin(steps_of) & pc.field("queue").isin(queues_of)
 
 
 def of_pools(rows: pa.Table, pools: Pools | None) -> pa.Table:
     """The rows with the step and queue of one of these pools."""
     if pools is None:
         return rows
-    return rows.filter(pa.array([pair in pools for pair in tuples(rows, ("step", "queue"))], pa.bool_()))
+    return rows.filter(_flags(pair in pools for pair in tuples(rows, ("step", "queue"))))
+
+
+def _flags(some: Iterable[bool]) -> pa.Array:
+    return arrow(np.fromiter(some, dtype=np.bool_))

@@ -42,6 +42,15 @@ def numbers(column: pa.ChunkedArray) -> NDArray[Any]:
     return np.from_dlpack(column.combine_chunks())
 
 
+def arrow(column: NDArray[Any]) -> pa.Array:
+    """Numbers of 32 bits, or truth values, as Arrow holds them."""
+    if column.dtype == np.bool_:
+        return pa.Array.from_buffers(
+            pa.bool_(), len(column), [None, pa.py_buffer(np.packbits(column, bitorder="little"))]
+        )
+    return pa.Array.from_buffers(pa.int32(), len(column), [None, pa.py_buffer(column.astype(np.int32, copy=False))])
+
+
 def texts(some: Collection[str]) -> pa.Array:
     """These texts as one array."""
     encoded = [each.encode() for each in some]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 
 from flake_report.model.cost import JobFailure, SpentJob
+from flake_report.model.made import made
 from flake_report.model.query import Pools, Query
 
-from .columns import tuples
+from .columns import tuples, values
 from .store import Store
-from .variants import VARIANT, variant
+from .variants import variants
 
 _SPENT = ("job", "place", "queue", "started_at", "finished_at", "failed", "died", "state", "retry_of", "signature")
 _FAILURE = ("job", "place", "signature", "fingerprint", "victim")
@@ -40,15 +41,6 @@ def _seconds(started: datetime | None, finished: datetime | None) -> float | Non
 
 def job_failures(store: Store, query: Query, pools: Pools | None = None) -> tuple[JobFailure, ...]:
     """Every variant that failed in a job."""
-    rows = tuples(store.answer("failures", ("attempts",), query, pools), (*_FAILURE, *VARIANT))
-    return tuple(
-        JobFailure(
-            job=job,
-            order=place,
-            variant=variant(named),
-            signature=signature,
-            fingerprint=fingerprint,
-            victim=victim,
-        )
-        for job, place, signature, fingerprint, victim, *named in rows
-    )
+    rows = store.answer("failures", ("attempts",), query, pools)
+    job, place, *rest = (values(rows[name]) for name in _FAILURE)
+    return tuple(made(JobFailure, zip(job, place, variants(rows), *rest, strict=True)))

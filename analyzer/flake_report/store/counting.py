@@ -25,6 +25,7 @@ from .parts import Part, Span, cut
 from .rollups import KEPT_ROWS, Rollups, answer_name, digest, together
 from .selection import Selection, in_weeks
 from .sql import asks_for_tests, like, statement
+from .takeover import of_one_week, taken_over
 
 
 class Counting:
@@ -55,7 +56,10 @@ class Counting:
         if query.test and (recalled := self._recalled(replace(query, test=None), query.test)):
             return recalled
         self.select(query, since())
-        counts = self.histories(query.test)
+        parts = list(self._parts())
+        if not query.test and (alone := self._alone(parts)):
+            return alone
+        counts = self.histories(query.test, parts)
         self._engine.drop(PASSING)
         if query.test:
             return where_run(counts)
@@ -160,18 +164,25 @@ class Counting:
                 self._rollups.keep(name, {"results": self._engine.answer("SELECT * FROM part_results")})
         return self._engine.answer(statement("health"))
 
-    def histories(self, test: str | None) -> Counts:
-        """The runs of the selected jobs, counted.
+    def _alone(self, parts: Sequence[Part]) -> Counts | None:
+        """What was counted of a part that is all there is; None where it was not kept, or is of several weeks."""
+        if len(parts) != 1 or not self._rollups or not (name := self._histories_of(parts[0])):
+            return None
+        kept = self._rollups.load(name, KEPT)
+        return taken_over(kept, parts[0].base, self._selected()) if kept and of_one_week(kept) else None
+
+    def histories(self, test: str | None, parts: Sequence[Part] | None = None) -> Counts:
+        """The runs of the selected jobs, counted; `parts` are these jobs', where they are known already.
 
         Some weeks are counted at a time: memory holds their runs, and of the weeks before a row a variant and a row a
         run that needs telling.
         """
         engine = self._engine
+        parts = list(self._parts()) if parts is None else parts
         for name in ("tests", "files", "streaks", "told"):
             engine.begin(name, GROWING[name])
-        parts = list(self._parts())
         for part in parts:
-            name = self._rollup(part, (*COUNTED, *(f"keep_{kept}" for kept in KEPT)))
+            name = self._histories_of(part)
             if name and self._rollups and self._rollups.show(name, KEPT):
                 self._join(part, test)
                 continue
@@ -184,14 +195,24 @@ class Counting:
             engine.make("pieces", "SELECT * FROM streaks")
             engine.make("streaks", statement("streaks"))
         return Counts(
-            builds=engine.answer("SELECT * FROM builds ORDER BY place"),
             tests=engine.answer("SELECT * FROM tests ORDER BY test"),
             files=engine.answer("SELECT test, pool, max(file) AS file FROM files GROUP BY test, pool"),
-            pool_names=engine.answer("SELECT * FROM pool_names"),
-            pools=engine.answer(statement("pools")),
             streaks=engine.answer(statement("plain")),
             told=engine.answer("SELECT * FROM told ORDER BY test, pool, place"),
+            **self._selected(),
         )
+
+    def _selected(self) -> dict[str, pa.Table]:
+        """The columns of `Counts` that are the same whatever ran in the selected jobs."""
+        return {
+            "builds": self._engine.answer("SELECT * FROM builds ORDER BY place"),
+            "pool_names": self._engine.answer("SELECT * FROM pool_names"),
+            "pools": self._engine.answer(statement("pools")),
+        }
+
+    def _histories_of(self, part: Part) -> str:
+        """The name under which the histories of a part are kept; empty where they are not worth it."""
+        return self._rollup(part, (*COUNTED, *(f"keep_{kept}" for kept in KEPT)))
 
     def _torn(self, parts: Sequence[Part]) -> bool:
         """Whether a week's builds were counted in several parts: their streaks are still to be joined.

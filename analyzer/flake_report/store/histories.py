@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import compress, pairwise, starmap
-from typing import Any, TypeVar
+from itertools import compress, starmap
+from operator import attrgetter, itemgetter
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from flake_report.cycles import seldom_searched
 from flake_report.model.evidence import Build, RetryType
+from flake_report.model.made import made
 from flake_report.model.rate import Fleet, History, Pool, Run, RunVerdict, Streak, Variant
 from flake_report.model.results import TestId
 
@@ -20,7 +22,8 @@ from .columns import numbers, tuples, values
 
 _Row = TypeVar("_Row")
 
-_SKIPPED, _PASSED = 0, 1  # the states of runs.sql that streaks are made of
+SKIPPED, PASSED = 0, 1
+"""The states of `runs.sql` that streaks are made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,31 +56,30 @@ def fold(counts: Counts) -> Fleet:
 
 _BUILD = ("org", "pipeline", "build", "number", "commit", "branch", "source", "created_at", "state")
 _STREAK = ("first_place", "last_place", "runs")
-_TOLD = (
-    *("place", "verdict", "first_failed", "retried", "recovered", "victim"),
-    *("fingerprint", "signature", "agent", "retry_type", "job"),
-)
 
 
 def _pools(counts: Counts) -> dict[int, Pool]:
     """By number, in order of names, as numbers are."""
     named = {number: (step, queue) for number, step, queue in tuples(counts.pool_names, ("pool", "step", "queue"))}
-    places = _grouped(numbers(counts.pools["pool"]), values(counts.pools["place"]))
-    return {number: Pool(*named[number], orders) for number, orders in places.items()}
+    of = numbers(counts.pools["pool"])
+    keys = np.unique(of)
+    places = _parts(tuple(values(counts.pools["place"])), of, keys)
+    return {number: Pool(*named[number], orders) for number, orders in zip(keys.tolist(), places, strict=True)}
 
 
-def _histories(counts: Counts, builds: Sequence[Build], pools: dict[int, Pool]) -> Iterator[History]:
+def _histories(counts: Counts, builds: Sequence[Build], pools: dict[int, Pool]) -> list[History]:
     """In order of variants."""
-    streaks = [Streak._make(row) for row in tuples(counts.streaks, _STREAK)]
-    state, variant = numbers(counts.streaks["state"]), _variant(counts.streaks)
+    variants, at = _variants(counts, pools), _variant(counts.files)
+    streaks = tuple(made(Streak, tuples(counts.streaks, _STREAK)))
+    state, streaks_of = numbers(counts.streaks["state"]), _variant(counts.streaks)
     passes, skips = (
-        _grouped(variant[state == each], list(compress(streaks, (state == each).tolist())))
-        for each in (_PASSED, _SKIPPED)
+        _parts(tuple(compress(streaks, (state == each).tolist())), streaks_of[state == each], at)
+        for each in (PASSED, SKIPPED)
     )
-    told = _grouped(_variant(counts.told), list(tuples(counts.told, _TOLD)))
-    for named, at, file in sorted(_named(counts, pools)):
-        runs = tuple(_run(named, builds, row) for row in told[at]) if at in told else ()
-        yield History(named, runs, passes.get(at, ()), skips.get(at, ()), file)
+    told = _variant(counts.told)
+    runs = _parts(_runs(counts.told, _found(told, at, variants), builds), told, at)
+    histories = made(History, zip(variants, runs, passes, skips, values(counts.files["file"]), strict=True))
+    return sorted(histories, key=itemgetter(0))
 
 
 def _variant(table: pa.Table) -> NDArray[np.int64]:
@@ -86,42 +88,51 @@ def _variant(table: pa.Table) -> NDArray[np.int64]:
     return both
 
 
-def _grouped(keys: NDArray[np.int64], rows: Sequence[_Row]) -> dict[int, tuple[_Row, ...]]:
-    """The rows by their keys; those of one key come together."""
-    begins = np.flatnonzero(np.diff(keys, prepend=-1))
-    bounds = pairwise([*begins.tolist(), len(rows)])
-    return {key: tuple(rows[begin:end]) for key, (begin, end) in zip(keys[begins].tolist(), bounds, strict=True)}
+def _variants(counts: Counts, pools: dict[int, Pool]) -> list[Variant]:
+    """The variant of each row of `files`."""
+    tests = made(TestId, tuples(counts.tests, ("classname", "name", "apart")))
+    named = list(zip(tests, values(counts.tests["session_key"]), strict=True))
+    known = _found(numbers(counts.files["test"]), numbers(counts.tests["test"]), named)
+    where = [pools[pool] for pool in values(counts.files["pool"])]
+    rows = ((test, pool.step, pool.queue, session) for (test, session), pool in zip(known, where, strict=True))
+    return list(made(Variant, rows))
 
 
-def _named(counts: Counts, pools: dict[int, Pool]) -> Iterator[tuple[Variant, int, str]]:
-    """Each variant, with its number and its file."""
-    ids = map(TestId._make, tuples(counts.tests, ("classname", "name", "apart")))
-    tests = dict(
-        zip(values(counts.tests["test"]), zip(ids, values(counts.tests["session_key"]), strict=True), strict=True)
+def _found(wanted: NDArray[np.int64], keys: NDArray[np.int64], rows: Sequence[_Row]) -> list[_Row]:
+    """Of each key that is wanted its row; `keys` are those of all rows, in any order."""
+    order = keys.argsort()
+    places = order[np.searchsorted(keys, wanted, sorter=order)]
+    return [rows[place] for place in places.tolist()]
+
+
+def _parts(rows: tuple[_Row, ...], of: NDArray[np.int64], keys: NDArray[np.int64]) -> list[tuple[_Row, ...]]:
+    """For each key the rows of it; `of` are the keys of all rows, in order."""
+    begins, ends = (np.searchsorted(of, keys, side).tolist() for side in ("left", "right"))
+    return [rows[begin:end] for begin, end in zip(begins, ends, strict=True)]
+
+
+def _runs(told: pa.Table, variants: Sequence[Variant], builds: Sequence[Build]) -> tuple[Run, ...]:
+    """The run of each row; `variants` are theirs, `builds` what places point to."""
+    places = values(told["place"])
+    where = [builds[place] for place in places]
+    return tuple(
+        made(
+            Run,
+            zip(
+                variants,
+                map(attrgetter("key"), where),
+                places,
+                map(attrgetter("created_at"), where),
+                map(_VERDICTS.__getitem__, values(told["verdict"])),
+                *(values(told[flag]) for flag in ("first_failed", "retried", "recovered", "victim")),
+                *(values(told[text]) for text in ("fingerprint", "signature", "agent")),
+                map(_RETRIES.__getitem__, values(told["retry_type"])),
+                values(told["job"]),
+                strict=True,
+            ),
+        )
     )
-    variants = _variant(counts.files).tolist()
-    for (test, pool, file), at in zip(tuples(counts.files, ("test", "pool", "file")), variants, strict=True):
-        named, session = tests[test]
-        where = pools[pool]
-        yield Variant(named, where.step, where.queue, session), at, file
 
 
-def _run(variant: Variant, builds: Sequence[Build], row: Sequence[Any]) -> Run:
-    place, verdict, first_failed, retried, recovered, victim, fingerprint, signature, agent, retry_type, job = row
-    build = builds[place]
-    return Run(
-        variant=variant,
-        build=build.key,
-        order=place,
-        created_at=build.created_at,
-        verdict=RunVerdict(verdict),
-        first_failed=first_failed,
-        retried=retried,
-        recovered=recovered,
-        victim=victim,
-        fingerprint=fingerprint,
-        signature=signature,
-        agent=agent,
-        retry_type=RetryType(retry_type) if retry_type else None,
-        job=job,
-    )
+_VERDICTS: dict[str, RunVerdict] = {each.value: each for each in RunVerdict}
+_RETRIES: dict[str | None, RetryType | None] = {None: None, "": None, **{each.value: each for each in RetryType}}

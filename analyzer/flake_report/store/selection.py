@@ -16,7 +16,7 @@ from .engine import Engine
 from .sql import like, moment, quoted, statement
 
 _FEW = 3
-"""Of so many rows of jobs one may be asked for, and it is still quicker to look for these jobs among all the others."""
+"""Where one of so many rows of jobs is asked for, or fewer, it is quicker to look for these jobs among the others."""
 
 
 class Selection:
@@ -88,11 +88,13 @@ class Selection:
         met = engine.answer(statement("asked_weeks"))
         weeks = met["week"].to_pylist()
         limits: dict[str, str] = {}
-        stored = sum(file.rows for week in self._files.get("jobs", {}).values() for file in week)
-        if weeks and pc.sum(met["jobs"]).as_py() * _FEW <= stored:
-            engine.make("asked_jobs", statement("asked_jobs", weeks=in_weeks("j.week", weeks)))
-            oldest = pc.min(met["oldest"]).as_py()
-            limits = {"commits": f"commit_version >= {oldest}", "asked": "job IN (SELECT job FROM asked_jobs)"}
+        if weeks:
+            asked = pc.sum(met["jobs"]).as_py()
+            limits["commits"] = f"commit_version >= {pc.min(met['oldest']).as_py()}"
+            since = engine.answer(f"SELECT count(*) AS jobs FROM stored_jobs WHERE {limits['commits']}")  # noqa: S608 - ours
+            if asked * _FEW <= since["jobs"][0].as_py():
+                engine.make("asked_jobs", statement("asked_jobs", weeks=in_weeks("j.week", weeks)))
+                limits["asked"] = "job IN (SELECT job FROM asked_jobs)"
         engine.make("newest_jobs", statement("newest_jobs", **limits))
         self.show("stored_jobs", "jobs", weeks)
 
