@@ -172,11 +172,11 @@ def _report(
         named = owners(fleet.histories, ownership) if ownership else {}
         parts = parted(fleet)
         tests = owned(flake_rates(fleet, budget, parts), named)
-        segments = {test.variant: test.segments for test in tests}
-        own = own_troubles(fleet, segments)
+        broken = {test.variant: test.segments for test in tests if test.breakages}
+        own = own_troubles(fleet, broken)
         rollups = roll_ups(fleet, parts, named, LEVELS if brief else tuple(Level))
-        counts = WeekTable() if brief else week_table(fleet, segments)
-        changes = comparisons(fleet, segments) if brief else compared(counts)
+        counts = WeekTable() if brief else week_table(fleet, broken)
+        changes = comparisons(fleet, broken) if brief else compared(counts)
         excuses = Excuses(fleet.histories, tests)
         agents = _places(jobs.result(), own, fleet.builds, queues)
         known = _memory(memory.result(), begun, budget)

@@ -11,7 +11,7 @@ import pytest
 from flake_report.model.rate import Fleet
 from flake_report.model.verdict import TestVerdict
 from flake_report.rate.episodes import Episode, episodes
-from flake_report.rate.lines import Lines
+from flake_report.rate.lines import Lines, line_of
 from flake_report.rate.rates import flake_rates
 from flake_report.rate.segments import parted
 
@@ -28,7 +28,7 @@ def streaks(history: Fleet) -> list[tuple[list[int], bool, bool]]:
     """Of each episode its builds, whether it is over, and whether it is the newest."""
     (parts,) = parted(history)
     (pool,) = history.pools
-    found: list[Episode] = episodes(parts, Lines(history.builds, pool.orders))
+    found: list[Episode] = episodes(parts, Lines([line_of(build) for build in history.builds], pool.orders))
     return [([run.order for run in one.runs], one.over, one.newest) for one in found]
 
 

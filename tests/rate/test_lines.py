@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from flake_report.rate.lines import Lines
+from flake_report.rate.lines import Lines, line_of
 
 
 @pytest.fixture
@@ -15,7 +15,7 @@ def lines(fleet) -> Lines:
     builds = list(fleet(*"PPPPPP").builds)
     builds[2] = replace(builds[2], branch="pr")
     builds[4] = replace(builds[4], pipeline="nightly")
-    return Lines(builds, range(5))
+    return Lines([line_of(build) for build in builds], range(5))
 
 
 MEETS = [

@@ -28,7 +28,7 @@ class Excuses:
     """Which failures were no regression."""
 
     def __init__(self, histories: Iterable[History], rates: Iterable[FlakeRate]) -> None:
-        self._rates = {rate.variant: rate for rate in rates}
+        self._flaky = {rate.variant: rate for rate in rates if rate.flakes}
         self._runs = {(history.variant, run.order): run for history in histories for run in history.runs}
 
     def covers(self, failure: JobFailure) -> bool:
@@ -38,7 +38,7 @@ class Excuses:
         run = self._runs.get((failure.variant, failure.order))
         if run is not None and run.verdict is not RunVerdict.FAILED:
             return True
-        if (rate := self._rates.get(failure.variant)) is None:
+        if (rate := self._flaky.get(failure.variant)) is None:
             return False
         return failure.fingerprint in rate.flakes and not broken_at(failure.order, rate.segments)
 

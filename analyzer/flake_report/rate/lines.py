@@ -22,22 +22,25 @@ def line_of(build: Build) -> Line:
 class Lines:
     """The lines that one pool ran on, and in which builds."""
 
-    def __init__(self, builds: Sequence[Build], pool: Sequence[int]) -> None:
-        """`builds` are what orders point to, `pool` the orders of the builds in which the pool ran, rising."""
-        self._builds = builds
+    def __init__(self, lines: Sequence[Line], pool: Sequence[int]) -> None:
+        """`lines` are those of the builds, by order, `pool` the orders of the builds in which the pool ran, rising."""
+        self._lines = lines
         self._pool = pool
 
     @cached_property
     def _orders(self) -> dict[Line, list[int]]:
         """The pool's orders on each line; sorted out when they are asked for, as of most pools nobody asks."""
+        lines = [self._lines[order] for order in self._pool]
+        if lines and lines.count(lines[0]) == len(lines):  # of most pipelines one branch is asked for
+            return {lines[0]: list(self._pool)}
         found: dict[Line, list[int]] = defaultdict(list)
-        for order in self._pool:
-            found[line_of(self._builds[order])].append(order)
+        for line, order in zip(lines, self._pool, strict=True):
+            found[line].append(order)
         return found
 
     def of(self, order: int) -> Line:
         """The line of the build of this order."""
-        return line_of(self._builds[order])
+        return self._lines[order]
 
     def meets(self, line: Line, first: int, last: int) -> bool:
         """Whether the pool ran on this line between two builds, both included.

@@ -60,12 +60,18 @@ def counts(histories: Sequence[Sequence[Piece]]) -> list[Counts]:
     return [table[:, begin:end] for begin, end in ends]
 
 
-def blocks(table: Counts) -> NDArray[np.int64]:
-    """The pieces with which a new outcome begins, the first among them; `table` as from `counts`."""
-    outcome = table[[0, 2, 3]] > 0
-    changes = (outcome[:, 1:] != outcome[:, :-1]).any(axis=0)
-    begins: NDArray[np.int64] = np.concatenate([[0], np.flatnonzero(changes) + 1])
-    return begins
+def blocks(tables: Sequence[Counts]) -> list[NDArray[np.int64]]:
+    """Of each history the pieces with which a new outcome begins, the first among them; `tables` as from `counts`."""
+    if not tables:
+        return []
+    outcome = np.concatenate(tables, axis=1)[[0, 2, 3]] > 0  # all at once, as there
+    starts = np.cumsum([0, *(table.shape[1] for table in tables)])
+    begins_one = np.ones(outcome.shape[1], dtype=np.bool_)
+    begins_one[1:] = (outcome[:, 1:] != outcome[:, :-1]).any(axis=0)
+    begins_one[starts[:-1]] = True
+    begins = np.flatnonzero(begins_one)
+    cuts = pairwise(np.searchsorted(begins, starts).tolist())
+    return [begins[low:high] - start for (low, high), start in zip(cuts, starts.tolist(), strict=False)]
 
 
 def order_of(history: Sequence[Piece], nth: int, pool: Sequence[int]) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import add
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from flake_report.model.verdict import TestVerdict
 from .breakages import breakages
 from .episodes import alike_prints, episodes
 from .intervals import clopper_pearson_low, jeffreys, over
-from .lines import Lines
+from .lines import Line, Lines, line_of
 from .multiplicity import found
 from .segments import Parted, parted
 from .steadiness import unsteady
@@ -47,23 +48,25 @@ class Tally:
 
 def tally(history: History, parts: Parted) -> Tally:
     """The counts behind the rates. A lost run is a run of the environment's rate and none of the test's own."""
-    passes = sum(streak.runs for streak in history.passes)
     sound = parts.sound
     outside = [piece.run for piece in sound if piece.run]
     retried = [run for run in outside if run.retried]
     return Tally(
-        runs=passes + len(history.runs),
+        runs=sum(streak.runs for streak in history.passes) + len(history.runs),
         victims=sum(run.victim for run in history.runs),
         own=sum(piece.size for piece in sound),
         first_failed=sum(run.first_failed for run in outside),
-        retried=Retried(
-            session=sum(run.retry_type is None for run in retried),
-            automatic=sum(run.retry_type is RetryType.AUTOMATIC for run in retried),
-            manual=sum(run.retry_type is RetryType.MANUAL for run in retried),
-        ),
+        retried=_by_whom(retried),
         recovered=sum(run.recovered for run in retried),
         mixed=tuple(run for run in outside if run.verdict is RunVerdict.FLAKY),
     )
+
+
+def _by_whom(retried: Sequence[Run]) -> Retried:
+    if not retried:  # as nearly always
+        return Retried()
+    by = Counter(run.retry_type for run in retried)
+    return Retried(by[None], by[RetryType.AUTOMATIC], by[RetryType.MANUAL])
 
 
 def main_signature(history: History) -> str:
@@ -71,8 +74,11 @@ def main_signature(history: History) -> str:
 
     Of several that are equally frequent, the first by name.
     """
-    counted = Counter(run.signature for run in history.runs if run.signature)
-    return min(counted, key=lambda name: (-counted[name], name), default="")
+    named = [run.signature for run in history.runs if run.signature]
+    if len({*named}) < 2:  # as nearly always
+        return named[0] if named else ""
+    counted = Counter(named)
+    return min(counted, key=lambda name: (-counted[name], name))
 
 
 def flake_rates(fleet: Fleet, budget: float, parts: Sequence[Parted] | None = None) -> tuple[FlakeRate, ...]:
@@ -90,9 +96,9 @@ def flake_rates(fleet: Fleet, budget: float, parts: Sequence[Parted] | None = No
     by_name = np.array(sorted(range(len(variants)), key=variants.__getitem__), dtype=np.int64)
     rank = np.array([ranks[one.rank] for one in rated], dtype=np.int64)[like[by_name]]
     order = by_name[rank.argsort(kind="stable")]
+    named = zip(map(variants.__getitem__, order.tolist()))  # tuples of one: a rate begins with its variant
     said = [one.rate[1:] for one in rated]
-    rows = ((variants[at], *said[nth]) for at, nth in zip(order.tolist(), like[order].tolist(), strict=True))
-    return tuple(made(FlakeRate, rows))
+    return tuple(made(FlakeRate, map(add, named, map(said.__getitem__, like[order].tolist()))))
 
 
 def _distinct(histories: Sequence[History], parts: Sequence[Parted]) -> tuple[list[int], NDArray[np.int64]]:
@@ -129,7 +135,9 @@ def _rated(fleet: Fleet, chosen: Sequence[int], parts: Sequence[Parted], budget:
     above = over(budget, [each.hits for each in own], [each.n for each in own]).tolist()
     weeks = [build.week for build in fleet.builds]
     bouts = _bouts(parts, tallies, weeks)
-    lines = {(pool.step, pool.queue): Lines(fleet.builds, pool.orders) for pool in fleet.pools}
+    known: dict[Line, Line] = {}
+    on = [known.setdefault(line, line) for line in map(line_of, fleet.builds)]  # one object a line: quick to compare
+    lines = {(pool.step, pool.queue): Lines(on, pool.orders) for pool in fleet.pools}
     rated = []
     for at, history in enumerate(histories):
         here = lines[history.variant.step, history.variant.queue]
@@ -168,7 +176,7 @@ def _flakes(facts: Facts) -> frozenset[str]:
 
 def _bouts(parts: Sequence[Parted], tallies: Sequence[Tally], weeks: Sequence[str]) -> frozenset[int]:
     """The histories whose weeks differ by more than chance, corrected for having looked at all that could."""
-    looked = [at for at, each in enumerate(tallies) if each.first_failed > 1]
+    looked = [at for at, each in enumerate(tallies) if each.first_failed > 1] if len({*weeks}) > 1 else []
     p_values = np.array([unsteady(*by_week(parts[at].sound, weeks)) for at in looked])
     differs = found(p_values, np.zeros(len(looked)))
     return frozenset(at for at, one in zip(looked, differs.tolist(), strict=True) if one)

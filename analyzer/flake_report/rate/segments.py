@@ -79,7 +79,7 @@ def parted(fleet: Fleet) -> list[Parted]:
             found[at] = _passed(runs)
     tables = counts([runs for _, runs in told])
     likelihood = Likelihood.up_to(max((int(table[1].sum()) for table in tables), default=0))
-    begins = [blocks(table) for table in tables]
+    begins = blocks(tables)
     cuts = change_points(
         [np.add.reduceat(table, begin, axis=1) for table, begin in zip(tables, begins, strict=True)], likelihood
     )

@@ -20,17 +20,15 @@ def trend(history: History, weeks: Sequence[str]) -> tuple[WeekCount, ...]:
     """
     if not history.runs:
         return ()
-    runs: Counter[str] = Counter()
-    failures: Counter[str] = Counter()
-    victims: Counter[str] = Counter()
+    found: dict[str, list[int]] = {}  # runs, failures, victims
     for streak in history.passes:
-        runs[weeks[streak.first_order]] += streak.runs
+        found.setdefault(weeks[streak.first_order], [0, 0, 0])[0] += streak.runs
     for run in history.runs:
-        week = weeks[run.order]
-        runs[week] += run.verdict in OWN
-        failures[week] += run.first_failed
-        victims[week] += run.victim
-    return tuple(WeekCount(week, runs[week], failures[week], victims[week]) for week in sorted(runs))
+        counts = found.setdefault(weeks[run.order], [0, 0, 0])
+        counts[0] += run.verdict in OWN
+        counts[1] += run.first_failed
+        counts[2] += run.victim
+    return tuple(WeekCount(week, *found[week]) for week in sorted(found))
 
 
 def by_week(runs: Sequence[Piece], weeks: Sequence[str]) -> tuple[Counts, Counts]:

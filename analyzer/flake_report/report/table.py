@@ -47,8 +47,8 @@ def to_text(report: FlakeReport, *, everything: bool = False) -> Iterator[Render
     if shown:
         widths = _Widths.of(shown)
         yield from (Text(line, style="dim", no_wrap=True) for line in widths.headings())
-        places = {_place(test.variant) for test in shown}
-        twins = Counter(place for test in report.tests if (place := _place(test.variant)) in places)
+        names = {test.variant.test for test in shown}
+        twins = Counter(_place(test.variant) for test in report.tests if test.variant.test in names)
         for test in shown:
             yield from _told(test, widths, with_session=twins[_place(test.variant)] > 1)
         yield Text()

@@ -22,7 +22,7 @@ from .growing import ANSWERED, COUNTED, FIRST, GROWING, HEALTH, HISTORIES, KEPT,
 from .histories import Counts
 from .layout import TABLES
 from .parts import Part, Span, cut
-from .rollups import KEPT_ROWS, Rollups, answer_name, digest, together
+from .rollups import KEPT_ROWS, Rollups, answer_name, named, together
 from .selection import Selection, in_weeks
 from .sql import asks_for_tests, like, statement
 from .takeover import of_one_week, taken_over
@@ -196,7 +196,7 @@ class Counting:
             engine.make("streaks", statement("streaks"))
         return Counts(
             tests=engine.answer("SELECT * FROM tests ORDER BY test"),
-            files=engine.answer("SELECT test, pool, max(file) AS file FROM files GROUP BY test, pool"),
+            files=engine.answer("SELECT test, pool, max(file) AS file FROM files GROUP BY test, pool ORDER BY 1, 2"),
             streaks=engine.answer(statement("plain")),
             told=engine.answer("SELECT * FROM told ORDER BY test, pool, place"),
             **self._selected(),
@@ -260,11 +260,7 @@ class Counting:
         """The name of what these statements make of a part; empty where it is not worth keeping."""
         if self._rollups is None or not part.kept:
             return ""
-        jobs = self._engine.answer(
-            f"SELECT ingest, place - {part.base} AS place, counted_week FROM jobs"  # noqa: S608 - all are our own
-            f" WHERE {in_weeks('week', part.weeks)} ORDER BY ingest"
-        )
-        return digest(map(statement, statements), jobs)
+        return named("", (*map(statement, statements), self._selection.digest(part.weeks, part.base)))
 
     def table(self, kind: str) -> Any:
         """One of the tables that people see; of each job and each build the rows of its last committed ingest."""

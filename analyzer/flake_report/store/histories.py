@@ -93,8 +93,9 @@ def _variants(counts: Counts, pools: dict[int, Pool]) -> list[Variant]:
     tests = made(TestId, tuples(counts.tests, ("classname", "name", "apart")))
     named = list(zip(tests, values(counts.tests["session_key"]), strict=True))
     known = _found(numbers(counts.files["test"]), numbers(counts.tests["test"]), named)
-    where = [pools[pool] for pool in values(counts.files["pool"])]
-    rows = ((test, pool.step, pool.queue, session) for (test, session), pool in zip(known, where, strict=True))
+    where = {number: (pool.step, pool.queue) for number, pool in pools.items()}
+    places = map(where.__getitem__, values(counts.files["pool"]))
+    rows = [(test, step, queue, session) for (test, session), (step, queue) in zip(known, places, strict=True)]
     return list(made(Variant, rows))
 
 

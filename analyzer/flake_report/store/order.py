@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import compress, groupby, pairwise
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,36 +14,43 @@ from flake_report.model.query import Pools, Query
 from flake_report.model.query import label as label_of
 from flake_report.model.results import TestId
 
-from .columns import coded, numbers, tuples, values
+from .columns import arrow, coded, numbers, tuples
 from .store import Store
 
-_PROCESS = ("step", "queue", "session_key", "job", "session", "worker", "pid")
+_PLACE = ("step", "queue", "session_key")
+_PROCESS = ("job", "session_key", "session", "worker", "pid")
+_SORTED = (*_PLACE, "place", "job", "session", "worker", "pid", "pool_jobs")
 
 
 def orders(store: Store, query: Query, pools: Pools | None = None) -> tuple[TestOrder, ...]:
     """The tests of each process in each place that met an incident, in the order in which they started.
 
     Jobs without an incident are told where incidents are enough to name somebody, and then the newest of them alone.
+    Processes come by place, then in order of builds.
     """
     rows = store.answer("orders", ("attempts",), query, pools)
-    tests = _labels(rows)  # a row a test of many jobs: no object for each
-    victims, passed = values(rows["victim"]), values(rows["passed"])
-    process = [coded(rows[name]) for name in _PROCESS]
-    begins = _changes([codes for codes, _ in process])
-    places = zip(*(_named(codes[begins], names) for codes, names in process[:3]), strict=True)
-    jobs = _named(process[3][0][begins], process[3][1])
-    pool_jobs = numbers(rows["pool_jobs"])[begins].tolist()
+    _, first, process = np.unique(_joint(rows, _PROCESS), return_index=True, return_inverse=True)
+    processes = list(tuples(rows.take(arrow(first)), _SORTED))
+    by_name = sorted(range(len(processes)), key=processes.__getitem__)
+    rank = np.argsort(by_name)[process]
+    labels, test = _labels(rows)
+    order = np.lexsort((numbers(rows["ordinal"]), numbers(rows["nth"]), rank))
+    _, once, again = np.unique(rank[order] * len(labels) + test[order], return_index=True, return_inverse=True)
+    begun = np.sort(once)  # a test stands where it first ran
+    victims, passed = (_any(numbers(rows[name])[order], again)[begun] for name in ("victim", "passed"))
+    names = [labels[code] for code in test[order][begun].tolist()]
+    bounds = np.searchsorted(rank[order][begun], np.arange(len(processes) + 1)).tolist()
     return tuple(
         TestOrder(
             place=Place(*place),
             job=job,
-            tests=tuple(tests[begin:end]),
-            victims=frozenset(compress(tests[begin:end], victims[begin:end])),
-            passed=frozenset(compress(tests[begin:end], passed[begin:end])),
-            pool_jobs=of_all,
+            tests=tuple(names[begin:end]),
+            victims=frozenset(compress(names[begin:end], victims[begin:end].tolist())),
+            passed=frozenset(compress(names[begin:end], passed[begin:end].tolist())),
+            pool_jobs=pool_jobs,
         )
-        for (begin, end), place, job, of_all in zip(
-            pairwise([*begins.tolist(), len(tests)]), places, jobs, pool_jobs, strict=True
+        for (*place, _, job, _, _, _, pool_jobs), (begin, end) in zip(
+            map(processes.__getitem__, by_name), pairwise(bounds), strict=True
         )
     )
 
@@ -59,18 +65,30 @@ def traces(store: Store, query: Query, pools: Pools | None = None) -> tuple[Trac
     )
 
 
-def _labels(rows: pa.Table) -> list[str]:
-    """The label of the test in each row; those of one test are one object."""
-    (classname, classnames), (name, names) = coded(rows["classname"]), coded(rows["name"])
-    pairs, which = np.unique(classname * np.int64(len(names)) + name, return_inverse=True)
-    labels = [TestId(classnames[pair // len(names)], names[pair % len(names)]).label for pair in pairs.tolist()]
-    return _named(which, labels)
+def _labels(rows: pa.Table) -> tuple[list[str], NDArray[np.int64]]:
+    """The labels of all tests, and for each row the place of its test among them: no object for each row."""
+    classname, classnames = coded(rows["classname"])
+    name, names = coded(rows["name"])
+    pairs, test = np.unique(classname * np.int64(len(names)) + name, return_inverse=True)
+    return [TestId(classnames[at // len(names)], names[at % len(names)]).label for at in pairs.tolist()], test
 
 
-def _named(codes: NDArray[Any], names: Sequence[str]) -> list[str]:
-    return [names[code] for code in codes.tolist()]
+def _joint(rows: pa.Table, columns: Sequence[str]) -> NDArray[np.int64]:
+    """A number for each row; rows that are alike in all these columns, and no others, have the same."""
+    joint, size = np.zeros(len(rows), dtype=np.int64), 1
+    for codes, found in (coded(rows[name]) for name in columns):
+        if size * len(found) > _MOST:
+            joint = np.unique(joint, return_inverse=True)[1]
+            size = len(rows)
+        joint, size = joint * len(found) + codes, size * len(found)
+    return joint
 
 
-def _changes(columns: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
-    """The rows, the first one among them, that differ from the row before in one of these columns."""
-    return np.flatnonzero(np.logical_or.reduce([np.diff(column, prepend=-1) != 0 for column in columns]))
+_MOST = 1 << 62
+"""A number that 64 bits hold; rows times the different values of one column are always fewer."""
+
+
+def _any(flags: NDArray[np.bool_], groups: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """For each row whether a row of its group has the flag."""
+    found: NDArray[np.bool_] = (np.bincount(groups, weights=flags) > 0)[groups]
+    return found

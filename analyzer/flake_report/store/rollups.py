@@ -162,12 +162,12 @@ def sweep(root: Path, hours: int) -> Vacuumed:
     return Vacuumed(len(taken), sum(taken))
 
 
-def digest(statements: Iterable[str], jobs: pa.Table) -> str:
-    """The name of the rollup that these statements make of these jobs: their `ingest`, `place` and `counted_week`."""
-    found = _begun((*statements, "".join(jobs["counted_week"].to_pylist())))
-    for column in ("ingest", "place"):
+def digest(jobs: pa.Table) -> str:
+    """What tells these jobs from all others, for a rollup: their `ingest`, `place` and `week_number`."""
+    found = hashlib.sha256()
+    for column in ("ingest", "place", "week_number"):
         found.update(numbers(jobs[column]).tobytes())
-    return found.hexdigest()[:40]
+    return found.hexdigest()
 
 
 def answer_name(statements: Iterable[str], question: str, files: Iterable[str]) -> str:
@@ -177,11 +177,7 @@ def answer_name(statements: Iterable[str], question: str, files: Iterable[str]) 
 
 def named(prefix: str, texts: Iterable[str]) -> str:
     """A name that begins so, and that no other texts, nor the same in another order, have."""
-    return prefix + _begun(texts).hexdigest()[:40]
-
-
-def _begun(texts: Iterable[str]) -> hashlib._Hash:
     found = hashlib.sha256()
     for text in (_FORMAT, *texts):
         found.update(f"{len(text)} {text}\n".encode())
-    return found
+    return prefix + found.hexdigest()[:40]

@@ -13,6 +13,7 @@ from flake_report.model.query import Glob, Query, contains
 from .columns import values
 from .delta import Files
 from .engine import Engine
+from .rollups import digest
 from .sql import like, moment, quoted, statement
 
 _FEW = 3
@@ -35,6 +36,7 @@ class Selection:
         """The weeks in which the rows of the selected jobs lie."""
         self.tables: set[str] = set()
         """What else was made of the selected jobs; it goes with them."""
+        self._digests: dict[tuple[str, ...], str] = {}
 
     def newest_build(self, branch: str | None) -> datetime | None:
         """When the newest build of the branch was created; None where there is none."""
@@ -54,6 +56,7 @@ class Selection:
         self._made = None
         engine.drop(tuple(self.tables))
         self.tables.clear()
+        self._digests.clear()
         self.show("stored_builds", "builds")
         engine.make("builds", _builds(query, since))
         self.show("stored_jobs", "jobs")
@@ -68,6 +71,17 @@ class Selection:
         engine.drop(("asked_jobs", "newest_jobs"))
         self.weeks = engine.answer("SELECT DISTINCT week FROM jobs ORDER BY week")["week"].to_pylist()
         self._made = asked
+
+    def digest(self, weeks: Sequence[str], base: int) -> str:
+        """What tells the selected jobs whose rows lie in these weeks from all others; `base` is their first place."""
+        if (named := tuple(weeks)) not in self._digests:
+            self._digests[named] = digest(
+                self._engine.answer(
+                    f"SELECT ingest, place - {base} AS place, week_number FROM jobs"  # noqa: S608 - all are our own
+                    f" WHERE {in_weeks('week', weeks)} ORDER BY ingest"
+                )
+            )
+        return self._digests[named]
 
     def show(self, view: str, kind: str, weeks: Sequence[str] | None = None) -> None:
         """A view of one kind's rows in these weeks, or in all of them."""

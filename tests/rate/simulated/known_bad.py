@@ -7,7 +7,7 @@ import numpy as np
 from flake_report.model.rate import Fleet, History, RunVerdict
 from flake_report.rate.episodes import episodes
 from flake_report.rate.likelihood import Counts, Likelihood
-from flake_report.rate.lines import Lines
+from flake_report.rate.lines import Lines, line_of
 from flake_report.rate.partition import SPLIT
 from flake_report.rate.segments import parted
 
@@ -34,7 +34,7 @@ def red_between_green(fleet: Fleet) -> list[bool]:
 def lines(fleet: Fleet, history: History) -> Lines:
     variant = history.variant
     pools = {(pool.step, pool.queue): pool.orders for pool in fleet.pools}
-    return Lines(fleet.builds, pools[variant.step, variant.queue])
+    return Lines([line_of(build) for build in fleet.builds], pools[variant.step, variant.queue])
 
 
 def bisected(blocks: Counts, likelihood: Likelihood) -> list[int]:
