@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from flake_report.cli import COMMANDS
+from flake_report.cli import COMMANDS, without_idle_threads
 from flake_report.report.files import FILES
 
 
@@ -173,3 +174,12 @@ def test_a_failed_test_that_no_cause_names_is_listed(run: Callable, red_log: Pat
     [told] = json.loads(run("explain", "--format", "json", red_log).out)["logs"]
     assert told["unexplained"] == ["a.py::test_engine"]
     assert "1 more test failed, and this log does not say why" in run("explain", red_log).out
+
+
+@pytest.mark.parametrize(("said", "kept"), [(None, "1"), ("4", "4")])
+def test_no_threads_for_matrices_are_started_unless_somebody_asks_for_them(said, kept, monkeypatch) -> None:
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", said or "")
+    if said is None:
+        monkeypatch.delenv("OPENBLAS_NUM_THREADS")
+    without_idle_threads()
+    assert os.environ["OPENBLAS_NUM_THREADS"] == kept

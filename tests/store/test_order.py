@@ -120,6 +120,25 @@ def test_the_recorder_s_word_on_the_order_beats_the_order_of_the_report(store, m
     assert [spelled(order) for order in orders(store, Query())] == ["baV"]
 
 
+def test_tests_of_one_place_in_the_order_stand_as_the_record_has_them(store, make):
+    names = [(name, 0) for name in "hgfedcba"] + [("v", 1)]
+    attempts = [
+        make.attempt(name, Outcome.FAILED if at else Outcome.PASSED, position=at, blame="gpu-memory" if at else "")
+        for name, at in names
+    ]
+    store.ingest([make.record(make.build(), make.job(), *attempts)])
+    assert [spelled(order) for order in orders(store, Query())] == ["hgfedcbaV"]
+
+
+def test_a_process_is_told_by_all_that_names_it_however_many_values_there_are(store, ran, monkeypatch):
+    """Where the values of the columns multiply to more than a number holds, rows are numbered anew on the way."""
+    monkeypatch.setattr("flake_report.store.order._MOST", 8)
+    store.ingest([ran(at, "abV", process={"pid": at, "worker": f"gw{at % 3}"}) for at in range(1, 6)])
+    assert [(order.job, spelled(order)) for order in orders(store, Query())] == [
+        (f"j{at}", "abV") for at in range(1, 6)
+    ]
+
+
 def test_processes_of_a_job_stand_apart(store, make):
     attempts = [
         make.attempt("a", worker="gw0", pid=7),

@@ -128,8 +128,8 @@ def run() -> None:
 
 
 def without_idle_threads() -> None:
-    """Have numpy and scipy, which are not loaded yet, start no threads for matrices: there are none here.
+    """Have numpy and scipy, which are not loaded yet, start no threads for matrices: those here are small.
 
-    Each of them would start one a processor, which then wait busily for a tenth of a second.
+    Each of the two would start a thread a processor, and these wait busily for a tenth of a second.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -66,10 +66,10 @@ def blocks(tables: Sequence[Counts]) -> list[NDArray[np.int64]]:
         return []
     outcome = np.concatenate(tables, axis=1)[[0, 2, 3]] > 0  # all at once, as there
     starts = np.cumsum([0, *(table.shape[1] for table in tables)])
-    begins_one = np.ones(outcome.shape[1], dtype=np.bool_)
-    begins_one[1:] = (outcome[:, 1:] != outcome[:, :-1]).any(axis=0)
-    begins_one[starts[:-1]] = True
-    begins = np.flatnonzero(begins_one)
+    changes = np.ones(outcome.shape[1], dtype=np.bool_)
+    changes[1:] = (outcome[:, 1:] != outcome[:, :-1]).any(axis=0)
+    changes[starts[:-1]] = True
+    begins = np.flatnonzero(changes)
     cuts = pairwise(np.searchsorted(begins, starts).tolist())
     return [begins[low:high] - start for (low, high), start in zip(cuts, starts.tolist(), strict=False)]
 

@@ -19,12 +19,15 @@ from deltalake.transaction import AddAction, RemoveAction
 from .layout import PARTITIONS
 from .root import Root
 
-ROW_GROUP = 250_000
-"""Rows that a reader takes or skips at once, each group by one thread: half a full file, so that two can read one.
+_ATTEMPTS = 250_000
+"""Attempts that a reader takes or skips at once, each group by one thread: half a full file, so that two can read one.
 
 Each group has its own list of the names in it, and tens of thousands of tests are in any. Who asks for a few jobs reads
 little else than these lists, so DuckDB's own size, half of this, makes that a third slower.
 """
+
+_OTHERS = 50_000
+"""The same for rows of other kinds: a week has few of them, and yet several threads should read them."""
 
 _NAMES = 1 << 23
 """Bytes up to which the different values of a column are listed once for a group, and each row has a value's number.
@@ -48,7 +51,7 @@ def write_file(root: Root, place: tuple[str, str], part: pa.Table, *, new_rows: 
             file,
             compression="zstd",
             compression_level=1,
-            row_group_size=ROW_GROUP,
+            row_group_size=_ATTEMPTS if kind == "attempts" else _OTHERS,
             dictionary_pagesize_limit=_NAMES,
             use_dictionary=[name for name in part.column_names if name not in moments],
             column_encoding=dict.fromkeys(moments, "DELTA_BINARY_PACKED"),  # hardly two alike, each near the last
