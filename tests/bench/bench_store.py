@@ -58,8 +58,8 @@ done(counts.files.num_rows)
 """
 
 SHOW = f"""{HEAD}
-from flake_report.cli import main, without_idle_threads
-without_idle_threads()
+from flake_report.cli import main, settle_threads
+settle_threads()
 import flake_report.cli.show, flake_report.store.pages
 {START}
 status = main(["show", "--store", store, *sys.argv[2:]])

@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from flake_report.cli import COMMANDS, without_idle_threads
+from flake_report.cli import COMMANDS, settle_threads
 from flake_report.report.files import FILES
 
 
@@ -178,8 +178,18 @@ def test_a_failed_test_that_no_cause_names_is_listed(run: Callable, red_log: Pat
 
 @pytest.mark.parametrize(("said", "kept"), [(None, "1"), ("4", "4")])
 def test_no_threads_for_matrices_are_started_unless_somebody_asks_for_them(said, kept, monkeypatch) -> None:
+    monkeypatch.setattr(sys, "setswitchinterval", lambda _: None)  # of a process of its own
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", said or "")
     if said is None:
         monkeypatch.delenv("OPENBLAS_NUM_THREADS")
-    without_idle_threads()
+    settle_threads()
     assert os.environ["OPENBLAS_NUM_THREADS"] == kept
+
+
+def test_the_program_s_threads_take_turns_by_the_millisecond_and_nobody_else_s() -> None:
+    """Others who call `main` keep what they have."""
+    told = "import atexit, sys; atexit.register(lambda: print(sys.getswitchinterval())); from flake_report import cli; "
+    call = "sys.argv = ['flake-report', '--version']; cli."
+    for how, seconds in (("run()", 0.001), ("main(['--version'])", 0.005)):
+        done = subprocess.run([sys.executable, "-c", f"{told}{call}{how}"], capture_output=True, text=True, check=True)
+        assert float(done.stdout.split()[-1]) == seconds

@@ -63,9 +63,12 @@ def test_texts_are_an_array_of_these(some) -> None:
     assert texts(some).to_pylist() == some
 
 
-@pytest.mark.parametrize("some", [[], [True, False, True] * 5, [7, -1, 0]])
-def test_arrow_holds_what_numpy_does(some) -> None:
-    held = arrow(np.array(some, dtype=np.bool_ if True in some else np.int64))
+@pytest.mark.parametrize(
+    ("some", "kind"),
+    [([], np.int32), ([True, False, True] * 5, np.bool_), ([7, -1, 0], np.int32), ([1 << 31, -1], np.int64)],
+)
+def test_arrow_holds_what_numpy_does(some, kind) -> None:
+    held = arrow(np.array(some, dtype=kind))
     held.validate(full=True)
     assert held.to_pylist() == some
 

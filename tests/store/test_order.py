@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from itertools import product
+from random import Random
+from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from flake_report.model.evidence import JobState
@@ -14,7 +18,8 @@ from flake_report.model.results import Attempt, Outcome, TestId
 from flake_report.rate.culprit import suspicions
 from flake_report.rate.leftovers import polluter
 from flake_report.rate.suspects import LEAST_INCIDENTS
-from flake_report.store.order import orders, traces
+from flake_report.store import Store
+from flake_report.store.order import _joint, orders, traces
 
 PLACE = Place("unit", "gpu_1", "pytest v1")
 
@@ -120,22 +125,47 @@ def test_the_recorder_s_word_on_the_order_beats_the_order_of_the_report(store, m
     assert [spelled(order) for order in orders(store, Query())] == ["baV"]
 
 
-def test_tests_of_one_place_in_the_order_stand_as_the_record_has_them(store, make):
+def test_tests_of_one_place_in_the_order_stand_as_the_record_has_them(store, make, monkeypatch):
     names = [(name, 0) for name in "hgfedcba"] + [("v", 1)]
     attempts = [
         make.attempt(name, Outcome.FAILED if at else Outcome.PASSED, position=at, blame="gpu-memory" if at else "")
         for name, at in names
     ]
     store.ingest([make.record(make.build(), make.job(), *attempts)])
+    told = Store.answer
+
+    def shuffled(*question: Any) -> pa.Table:
+        """An engine says rows in any order."""
+        rows = told(*question)
+        return rows.take(Random(7).sample(range(len(rows)), len(rows)))
+
+    monkeypatch.setattr(Store, "answer", shuffled)
     assert [spelled(order) for order in orders(store, Query())] == ["hgfedcbaV"]
 
 
-def test_a_process_is_told_by_all_that_names_it_however_many_values_there_are(store, ran, monkeypatch):
+@pytest.mark.parametrize("most", [6, 12, 1 << 62])
+def test_rows_are_one_where_they_are_alike_in_all_columns(most, monkeypatch):
     """Where the values of the columns multiply to more than a number holds, rows are numbered anew on the way."""
-    monkeypatch.setattr("flake_report.store.order._MOST", 8)
-    store.ingest([ran(at, "abV", process={"pid": at, "worker": f"gw{at % 3}"}) for at in range(1, 6)])
+    monkeypatch.setattr("flake_report.store.order._MOST", most)
+    every = [*product("ab", (1, 2, 3), "xy", (None, 0))]
+    rows = [*Random(3).choices(every, k=40), *every]
+    columns = [*map(str, range(4))]
+    table = pa.table(dict(zip(columns, map(list, zip(*rows, strict=True)), strict=True)))
+    joint = _joint(table, columns).tolist()
+    assert len({*joint}) == len(every) == len({*zip(joint, rows, strict=True)})
+
+
+def test_each_process_of_each_job_is_told(store, make):
+    """Jobs have workers of the same names and pids, as containers do."""
+    attempts = [
+        make.attempt(name, Outcome.FAILED if name == "v" else Outcome.PASSED, worker=worker, pid=pid)
+        for worker, pid, names in (("gw0", 7, "ab"), ("gw0", 8, "c"), ("gw1", 7, "vd"))
+        for name in names
+    ]
+    blamed = [each._replace(blame="gpu-memory") if each.attempt.outcome.bad else each for each in attempts]
+    store.ingest([make.record(make.build(at), make.job(f"j{at}"), *blamed) for at in (1, 2, 3)])
     assert [(order.job, spelled(order)) for order in orders(store, Query())] == [
-        (f"j{at}", "abV") for at in range(1, 6)
+        (f"j{at}", names) for at in (1, 2, 3) for names in ("ab", "c", "Vd")
     ]
 
 

@@ -123,13 +123,21 @@ def _expected(error: BaseException) -> tuple[str, int]:
 
 def run() -> None:
     """Entry point of the console script."""
-    without_idle_threads()
+    settle_threads()
     sys.exit(main())
 
 
-def without_idle_threads() -> None:
-    """Have numpy and scipy, which are not loaded yet, start no threads for matrices: those here are small.
+_TURN = 0.001
+"""Seconds that one thread goes on in Python while another waits. With five times as many, Python's own, a question of a
+second takes 3 % longer: it is dozens of short statements, asked beside what is worked out of their answers.
+"""
 
-    Each of the two would start a thread a processor, and these wait busily for a tenth of a second.
+
+def settle_threads() -> None:
+    """Say how the threads of this process go about: for a program of its own, before it loads numpy.
+
+    numpy and scipy start none for matrices, as those here are small: each of the two would start a thread a processor,
+    and these wait busily for a tenth of a second.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    sys.setswitchinterval(_TURN)

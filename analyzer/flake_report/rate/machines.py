@@ -30,7 +30,7 @@ def own_troubles(fleet: Fleet, segments: Mapping[Variant, Sequence[Segment]]) ->
     """Jobs in which some test failed at first by itself; not in a breakage, for that no machine can help."""
     found: set[str] = set()
     for history in (each for each in fleet.histories if each.runs):
-        parts = [segment for segment in segments.get(history.variant, ()) if segment.breakage]
+        parts = segments.get(history.variant, ())
         found |= {run.job for run in history.runs if run.first_failed and not broken_at(run.order, parts)}
     return frozenset(found)
 

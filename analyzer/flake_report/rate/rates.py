@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from operator import add
 from typing import NamedTuple
 
 import numpy as np
@@ -96,9 +95,9 @@ def flake_rates(fleet: Fleet, budget: float, parts: Sequence[Parted] | None = No
     by_name = np.array(sorted(range(len(variants)), key=variants.__getitem__), dtype=np.int64)
     rank = np.array([ranks[one.rank] for one in rated], dtype=np.int64)[like[by_name]]
     order = by_name[rank.argsort(kind="stable")]
-    named = zip(map(variants.__getitem__, order.tolist()))  # tuples of one: a rate begins with its variant
-    said = [one.rate[1:] for one in rated]
-    return tuple(made(FlakeRate, map(add, named, map(said.__getitem__, like[order].tolist()))))
+    said = [one.rate[1:] for one in rated]  # a rate begins with its variant
+    both = zip(order.tolist(), like[order].tolist(), strict=True)
+    return tuple(made(FlakeRate, ((variants[at], *said[alike]) for at, alike in both)))
 
 
 def _distinct(histories: Sequence[History], parts: Sequence[Parted]) -> tuple[list[int], NDArray[np.int64]]:
@@ -176,7 +175,9 @@ def _flakes(facts: Facts) -> frozenset[str]:
 
 def _bouts(parts: Sequence[Parted], tallies: Sequence[Tally], weeks: Sequence[str]) -> frozenset[int]:
     """The histories whose weeks differ by more than chance, corrected for having looked at all that could."""
-    looked = [at for at, each in enumerate(tallies) if each.first_failed > 1] if len({*weeks}) > 1 else []
+    if len({*weeks}) < 2:
+        return frozenset()
+    looked = [at for at, each in enumerate(tallies) if each.first_failed > 1]
     p_values = np.array([unsteady(*by_week(parts[at].sound, weeks)) for at in looked])
     differs = found(p_values, np.zeros(len(looked)))
     return frozenset(at for at, one in zip(looked, differs.tolist(), strict=True) if one)

@@ -53,31 +53,36 @@ def roll_ups(
     """
     placed = _Placed(fleet, parts)
     pools = fleet.pools
-    names: dict[Level, Callable[[], _Named]] = {
-        Level.TEST: lambda: _named(_tests(fleet.histories, placed.failing)),
-        Level.FILE: lambda: _named(_files(fleet.histories, placed.failing)),
-        Level.STEP: lambda: placed.by_pool(_named([pool.step for pool in pools])),
-        Level.QUEUE: lambda: placed.by_pool(_named([pool.queue for pool in pools])),
+    belonging: dict[Level, Callable[[], _Belonging]] = {
+        Level.TEST: lambda: _numbered(_tests(fleet.histories, placed.failing)),
+        Level.FILE: lambda: _numbered(_files(fleet.histories, placed.failing)),
+        Level.STEP: lambda: placed.by_pool(_numbered([pool.step for pool in pools])),
+        Level.QUEUE: lambda: placed.by_pool(_numbered([pool.queue for pool in pools])),
     }
     if owners:
-        names[Level.OWNER] = lambda: _named([owners.get(history.variant.test, "") for history in fleet.histories])
+        belonging[Level.OWNER] = lambda: _numbered(
+            [owners.get(history.variant.test, "") for history in fleet.histories]
+        )
     return tuple(
-        rollup for level, named in names.items() if level in levels for rollup in _level(level, placed.grouped(named()))
+        rollup
+        for level, names in belonging.items()
+        if level in levels
+        for rollup in _level(level, placed.grouped(names()))
     )
 
 
-class _Named(NamedTuple):
+class _Belonging(NamedTuple):
     """What each of some things belongs to: the place of its name, -1 where that is nothing; and all names."""
 
     codes: NDArray[np.int64]
     names: list[str]
 
 
-def _named(names: Sequence[str]) -> _Named:
+def _numbered(names: Sequence[str]) -> _Belonging:
     """Names are numbered as they come; an empty one is none."""
     codes: dict[str, int] = {}
     code = np.array([codes.setdefault(name, len(codes)) if name else -1 for name in names], dtype=np.int64)
-    return _Named(code, list(codes))
+    return _Belonging(code, list(codes))
 
 
 def _tests(histories: Sequence[History], failing: Collection[int]) -> list[str]:
@@ -159,21 +164,21 @@ class _Placed:
         found: list[int] = np.unique(self._of[self._failed > 0]).tolist()
         return found
 
-    def by_pool(self, pools: _Named) -> _Named:
+    def by_pool(self, pools: _Belonging) -> _Belonging:
         """What each history belongs to, where that follows from its pool."""
-        return _Named(pools.codes[self._pool], pools.names)
+        return _Belonging(pools.codes[self._pool], pools.names)
 
-    def grouped(self, histories: _Named) -> dict[str, Clusters]:
+    def grouped(self, histories: _Belonging) -> dict[str, Clusters]:
         """The runs of each name; `histories` is what each of them belongs to.
 
         A block is what one name has in one pool; blocks lie by name, then by pool.
         """
         code, told = histories
-        named = np.flatnonzero(code >= 0)
-        variants: list[int] = np.bincount(code[named], minlength=len(told)).tolist()
-        both, inverse = np.unique(code[named] * len(self._sizes) + self._pool[named], return_inverse=True)
+        within = np.flatnonzero(code >= 0)
+        variants: list[int] = np.bincount(code[within], minlength=len(told)).tolist()
+        both, inverse = np.unique(code[within] * len(self._sizes) + self._pool[within], return_inverse=True)
         block = np.full(len(code), -1, dtype=np.int64)
-        block[named] = inverse.reshape(-1)
+        block[within] = inverse.reshape(-1)
         name, pool = np.divmod(both, max(len(self._sizes), 1))
         placed = block[self._of]
         found: dict[str, Clusters] = {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -16,11 +15,6 @@ _Answer = TypeVar("_Answer")
 
 _PAUSE = 0.02
 """Seconds between two tries to stop what runs: one that comes between two statements stops neither."""
-
-_TURN = 0.001
-"""Seconds that one thread goes on in Python while another waits. With five times as many, Python's own, a question of a
-second takes 3 % longer: it is dozens of short statements.
-"""
 
 
 class Beside:
@@ -47,20 +41,9 @@ class Beside:
 
 
 @contextmanager
-def _taking_turns() -> Iterator[None]:
-    """Whoever waits for its turn in Python waits a millisecond at most."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(_TURN)
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(before)
-
-
-@contextmanager
 def beside(store: Store) -> Iterator[Beside]:
     """What asks the store; after it all is answered and kept. Whoever leaves by an error need not wait for that."""
-    with _taking_turns(), store.writing_beside(), ThreadPoolExecutor(max_workers=1) as thread:
+    with store.writing_beside(), ThreadPoolExecutor(max_workers=1) as thread:
         asking = Beside(store, thread)
         try:
             yield asking

@@ -43,12 +43,13 @@ def numbers(column: pa.ChunkedArray) -> NDArray[Any]:
 
 
 def arrow(column: NDArray[Any]) -> pa.Array:
-    """Numbers of 32 bits, or truth values, as Arrow holds them."""
+    """Numbers, or truth values, as Arrow holds them; `pa.array` would load pandas."""
     if column.dtype == np.bool_:
         return pa.Array.from_buffers(
             pa.bool_(), len(column), [None, pa.py_buffer(np.packbits(column, bitorder="little"))]
         )
-    return pa.Array.from_buffers(pa.int32(), len(column), [None, pa.py_buffer(column.astype(np.int32, copy=False))])
+    kind = pa.from_numpy_dtype(column.dtype)
+    return pa.Array.from_buffers(kind, len(column), [None, pa.py_buffer(np.ascontiguousarray(column))])
 
 
 def texts(some: Collection[str]) -> pa.Array:

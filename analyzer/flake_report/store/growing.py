@@ -60,7 +60,9 @@ PASSING = (
 """The tables that nobody asks for when the histories are counted."""
 
 KEPT = ("tests", "pools", "files", "streaks", "told")
-"""The tables of a rollup of histories. `keep_….sql` makes them, `join_….sql` takes them over."""
+"""The tables of a rollup of histories. `keep_….sql` makes them, in order; `join_….sql` joins them to those of the weeks
+before, and `takeover.py` takes over one week's alone, in the order that they have.
+"""
 
 READ = ("builds", "jobs", "attempts")
 """The kinds of rows that these answers come from."""

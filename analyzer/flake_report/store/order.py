@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import compress, groupby, pairwise
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -17,9 +18,21 @@ from flake_report.model.results import TestId
 from .columns import arrow, coded, numbers, tuples
 from .store import Store
 
-_PLACE = ("step", "queue", "session_key")
 _PROCESS = ("job", "session_key", "session", "worker", "pid")
-_SORTED = (*_PLACE, "place", "job", "session", "worker", "pid", "pool_jobs")
+
+
+class _Process(NamedTuple):
+    """A process of a job in which tests ran; they sort by place, then in order of builds."""
+
+    step: str
+    queue: str
+    session_key: str
+    place: int
+    job: str
+    session: str
+    worker: str
+    pid: int
+    pool_jobs: int
 
 
 def orders(store: Store, query: Query, pools: Pools | None = None) -> tuple[TestOrder, ...]:
@@ -29,29 +42,24 @@ def orders(store: Store, query: Query, pools: Pools | None = None) -> tuple[Test
     Processes come by place, then in order of builds.
     """
     rows = store.answer("orders", ("attempts",), query, pools)
-    _, first, process = np.unique(_joint(rows, _PROCESS), return_index=True, return_inverse=True)
-    processes = list(tuples(rows.take(arrow(first)), _SORTED))
-    by_name = sorted(range(len(processes)), key=processes.__getitem__)
-    rank = np.argsort(by_name)[process]
+    processes, process = _processes(rows)
     labels, test = _labels(rows)
-    order = np.lexsort((numbers(rows["ordinal"]), numbers(rows["nth"]), rank))
-    _, once, again = np.unique(rank[order] * len(labels) + test[order], return_index=True, return_inverse=True)
+    order = np.lexsort((numbers(rows["ordinal"]), numbers(rows["nth"]), process))
+    _, once, again = np.unique(process[order] * len(labels) + test[order], return_index=True, return_inverse=True)
     begun = np.sort(once)  # a test stands where it first ran
     victims, passed = (_any(numbers(rows[name])[order], again)[begun] for name in ("victim", "passed"))
     names = [labels[code] for code in test[order][begun].tolist()]
-    bounds = np.searchsorted(rank[order][begun], np.arange(len(processes) + 1)).tolist()
+    bounds = np.searchsorted(process[order][begun], np.arange(len(processes) + 1)).tolist()
     return tuple(
         TestOrder(
-            place=Place(*place),
-            job=job,
+            place=Place(ran.step, ran.queue, ran.session_key),
+            job=ran.job,
             tests=tuple(names[begin:end]),
             victims=frozenset(compress(names[begin:end], victims[begin:end].tolist())),
             passed=frozenset(compress(names[begin:end], passed[begin:end].tolist())),
-            pool_jobs=pool_jobs,
+            pool_jobs=ran.pool_jobs,
         )
-        for (*place, _, job, _, _, _, pool_jobs), (begin, end) in zip(
-            map(processes.__getitem__, by_name), pairwise(bounds), strict=True
-        )
+        for ran, (begin, end) in zip(processes, pairwise(bounds), strict=True)
     )
 
 
@@ -63,6 +71,14 @@ def traces(store: Store, query: Query, pools: Pools | None = None) -> tuple[Trac
         Trace(job, device, tuple(TracePoint(label_of(test), before, used) for _, _, test, before, used in mine))
         for (job, device), mine in by_device
     )
+
+
+def _processes(rows: pa.Table) -> tuple[list[_Process], NDArray[np.int64]]:
+    """All processes in order, and for each row the place of its process among them."""
+    _, first, which = np.unique(_joint(rows, _PROCESS), return_index=True, return_inverse=True)
+    found = list(map(_Process._make, tuples(rows.take(arrow(first)), _Process._fields)))
+    order = sorted(range(len(found)), key=found.__getitem__)
+    return [found[at] for at in order], np.argsort(order)[which]
 
 
 def _labels(rows: pa.Table) -> tuple[list[str], NDArray[np.int64]]:

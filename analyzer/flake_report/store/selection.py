@@ -95,8 +95,9 @@ class Selection:
     def _choose(self) -> None:
         """Make `newest_jobs` where not all builds are asked for, and show the jobs of their weeks alone from then on.
 
-        A job may have come again in any build, but never in a commit before the first that told of it: where few jobs
-        are asked for, these alone are sought, in commits from then on. Of a recent window most files are not even read.
+        A job may have come again in any build, but never in a commit before the first that told of it: only later ones
+        are looked through, and of a recent window most files are not even read. Where few jobs are asked for, these
+        alone are sought there.
         """
         engine = self._engine
         met = engine.answer(statement("asked_weeks"))
@@ -105,8 +106,8 @@ class Selection:
         if weeks:
             asked = pc.sum(met["jobs"]).as_py()
             limits["commits"] = f"commit_version >= {pc.min(met['oldest']).as_py()}"
-            since = engine.answer(f"SELECT count(*) AS jobs FROM stored_jobs WHERE {limits['commits']}")  # noqa: S608 - ours
-            if asked * _FEW <= since["jobs"][0].as_py():
+            later = engine.answer(f"SELECT count(*) AS jobs FROM stored_jobs WHERE {limits['commits']}")  # noqa: S608 - ours
+            if asked * _FEW <= later["jobs"][0].as_py():
                 engine.make("asked_jobs", statement("asked_jobs", weeks=in_weeks("j.week", weeks)))
                 limits["asked"] = "job IN (SELECT job FROM asked_jobs)"
         engine.make("newest_jobs", statement("newest_jobs", **limits))
