@@ -16,6 +16,7 @@ from flake_report.store import Store, bad, counting, rollups
 from flake_report.store.counting import Counting
 from flake_report.store.duck import Duck
 from flake_report.store.order import orders
+from flake_report.store.parts import Part
 from flake_report.store.rollups import ANSWER, FOLDER
 
 OUTCOMES = [Outcome.PASSED] * 5 + [Outcome.FAILED, Outcome.FAILED, Outcome.SKIPPED, Outcome.ERROR]
@@ -40,28 +41,25 @@ FAILED = ("struck", "failures", "elsewhere")
 @pytest.fixture
 def counted(monkeypatch) -> list[list[str]]:
     """The weeks of each part whose attempts are counted from now on."""
-    parts: list[list[str]] = []
-    real = Counting._count  # noqa: SLF001 - what is watched
-
-    def watched(self, part, test):
-        parts.append(part.weeks)
-        real(self, part, test)
-
-    monkeypatch.setattr(Counting, "_count", watched)
-    return parts
+    return watched(monkeypatch, "_count")
 
 
 @pytest.fixture
 def joined(monkeypatch) -> list[list[str]]:
     """The weeks of each part that is joined with others from now on."""
-    parts: list[list[str]] = []
-    real = Counting._join  # noqa: SLF001 - what is watched
+    return watched(monkeypatch, "_join")
 
-    def watched(self, part, test):
+
+def watched(monkeypatch, method: str) -> list[list[str]]:
+    """The weeks of each part that this method is given."""
+    parts: list[list[str]] = []
+    real = getattr(Counting, method)
+
+    def watching(self: Counting, part: Part, test: str | None) -> None:
         parts.append(part.weeks)
         real(self, part, test)
 
-    monkeypatch.setattr(Counting, "_join", watched)
+    monkeypatch.setattr(Counting, method, watching)
     return parts
 
 
