@@ -29,7 +29,7 @@ ALLOWED = {
     "answers": FOUNDATION | {"store"},
     "reporting": FOUNDATION | {"answers", "store", "rate", "report"},
     "flow": FOUNDATION | STAGES | {"config", "understand", "ingestion", "reporting"},
-    "cli": FOUNDATION | {"flow", "config", "demo", "collect", "report", "classify"},
+    "cli": FOUNDATION | {"flow", "reporting", "config", "demo", "collect", "report", "classify"},
     "__init__": {"api"},
     "api": FOUNDATION | {"flow", "report"},
     "__main__": {"cli"},

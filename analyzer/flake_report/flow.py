@@ -20,7 +20,7 @@ from flake_report.parse.reports import read_report
 from flake_report.parse.textual import is_text
 
 from .ingestion import ingest
-from .reporting import show, show_page, site, told, why_page
+from .reporting import ownership, show, show_page, site, told, why_page
 from .understand import of_job, read, read_log, signature_table
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from flake_report.model.query import Query
     from flake_report.model.rate import Run
     from flake_report.model.triage import Triage
-    from flake_report.rate.owners import Ownership
     from flake_report.store import Store
 
 HEAD = 1 << 14
@@ -201,20 +200,6 @@ def triage(
 
         records = [replace(one, causes=tuple(with_past(cause, archive) for cause in one.causes)) for one in records]
     return sort(records, known, {row.name: row for row in table.rows})
-
-
-def ownership(tests: Mapping[str, str], codeowners: tuple[str, str] | None, warn: Warn) -> Ownership:
-    """Who owns which test: patterns of the settings, and the name and text of a CODEOWNERS file."""
-    from flake_report.rate.codeowners import parse_codeowners
-    from flake_report.rate.owners import Ownership
-
-    if codeowners is None:
-        return Ownership(tests)
-    name, text = codeowners
-    rules, warnings = parse_codeowners(text, name)
-    for warning in warnings:
-        warn(warning)
-    return Ownership(tests, rules)
 
 
 def quarantine(

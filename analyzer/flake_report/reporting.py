@@ -30,6 +30,20 @@ if TYPE_CHECKING:
     from .answers import Jobs, Memory
 
 
+def ownership(tests: Mapping[str, str], codeowners: tuple[str, str] | None, warn: Callable[[str], None]) -> Ownership:
+    """Who owns which test: patterns of the settings, and the name and text of a CODEOWNERS file."""
+    from flake_report.rate.codeowners import parse_codeowners
+    from flake_report.rate.owners import Ownership
+
+    if codeowners is None:
+        return Ownership(tests)
+    name, text = codeowners
+    rules, warnings = parse_codeowners(text, name)
+    for warning in warnings:
+        warn(warning)
+    return Ownership(tests, rules)
+
+
 def show(
     store: str,
     query: Query,

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import click
 
-from flake_report import flow
+from flake_report import reporting
 from flake_report.config import parse_config, share, span
 from flake_report.errors import FlakeReportError
 from flake_report.model.config import Config, OwnersConfig, QueueConfig
@@ -113,15 +113,15 @@ class HistoryArguments:
 
     def report(self) -> FlakeReport:
         """The state of that part. What is not read of a CODEOWNERS file is said on standard error."""
-        owners = flow.ownership(self.owners.tests, _codeowners(self.owners.codeowners), warn)
-        return flow.show(
+        owners = reporting.ownership(self.owners.tests, _codeowners(self.owners.codeowners), warn)
+        return reporting.show(
             self.store, self.query, budget=self.budget, queues=self.queues, ownership=owners, engine=self.engine
         )
 
     def told(self) -> tuple[FlakeReport, Stories]:
         """The same as `report`, with the evidence behind every verdict."""
-        owners = flow.ownership(self.owners.tests, _codeowners(self.owners.codeowners), warn)
-        return flow.told(
+        owners = reporting.ownership(self.owners.tests, _codeowners(self.owners.codeowners), warn)
+        return reporting.told(
             self.store, self.query, budget=self.budget, queues=self.queues, ownership=owners, engine=self.engine
         )
 
@@ -130,8 +130,8 @@ class HistoryArguments:
 
         `brief`: what it writes in this form needs a brief report alone; see `FlakeReport`.
         """
-        owners = flow.ownership(self.owners.tests, _codeowners(self.owners.codeowners), warn)
-        return flow.show_page(
+        owners = reporting.ownership(self.owners.tests, _codeowners(self.owners.codeowners), warn)
+        return reporting.show_page(
             self.store,
             self.query,
             budget=self.budget,
@@ -145,8 +145,8 @@ class HistoryArguments:
 
     def stories_page(self, form: str, write: Callable[[Stories], str]) -> Page:
         """The same of the evidence on the tests of that part."""
-        owners = flow.ownership(self.owners.tests, _codeowners(self.owners.codeowners), warn)
-        return flow.why_page(
+        owners = reporting.ownership(self.owners.tests, _codeowners(self.owners.codeowners), warn)
+        return reporting.why_page(
             self.store, self.query, budget=self.budget, ownership=owners, engine=self.engine, form=form, write=write
         )
 
