@@ -18,6 +18,7 @@ from flake_report.store.duck import Duck
 from flake_report.store.order import orders
 from flake_report.store.parts import Part
 from flake_report.store.rollups import ANSWER, FOLDER
+from flake_report.store.selection import Selection
 
 OUTCOMES = [Outcome.PASSED] * 5 + [Outcome.FAILED, Outcome.FAILED, Outcome.SKIPPED, Outcome.ERROR]
 FAILURES = [("", ""), ("assertion", "test"), ("free-memory", "gpu-memory")]
@@ -318,7 +319,7 @@ def test_one_look_serves_all_questions_until_the_store_changes(three_weeks, make
 
 def test_answers_that_nobody_asked_for_lately_go(three_weeks, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(rollups, "_ANSWERS", 2)
-    for days in range(8, 13):
+    for days in range(1, 6):
         three_weeks.fleet(Query(since=timedelta(days=days)))
     names = {path.name.partition(".")[0] for path in (tmp_path / "store" / FOLDER).glob(f"{ANSWER}*")}
     assert len(names) == 2
@@ -353,6 +354,9 @@ def test_one_kept_week_is_taken_over_as_it_is(store, make, counted, joined, monk
         ("z", "unit", [0], (Streak(2, 2, 1),), (), ""),
     ]
     assert found == anew(store, Query(since=timedelta(days=3)), monkeypatch)[0]
+    with monkeypatch.context() as kept:
+        kept.setattr(Selection, "make", lambda *_: pytest.fail("the answer was kept: no jobs need be selected"))
+        assert Store.open(store.address).fleet(Query(since=timedelta(days=3))) == found
 
 
 def test_a_kept_part_of_weeks_that_interleave_is_joined(store, make, joined) -> None:

@@ -57,9 +57,7 @@ class Counting:
             return recalled
         self.select(query, since())
         parts = list(self._parts())
-        if not query.test and (alone := self._alone(parts)):
-            return alone
-        counts = self.histories(query.test, parts)
+        counts = (None if query.test else self._alone(parts)) or self.histories(query.test, parts)
         self._engine.drop(PASSING)
         if query.test:
             return where_run(counts)
