@@ -46,7 +46,8 @@ def ingest(
     from flake_report.collect.sources import open_source
     from flake_report.store import Store
 
-    opened = Store.create_or_open(store)
+    found = open_source(source, warn, build_from)
+    opened = Store.create_or_open(store)  # where the source is none, none is made
     known: frozenset[Told] = frozenset() if again else _read_before(opened, versions_with(table))
     came_from = {} if owners is None else owners
     if engine != "duckdb":
@@ -56,7 +57,7 @@ def ingest(
         return opened.land(_together(source, parts, warn, seen, came_from))
 
     def records() -> Iterator[JobRecord]:
-        for evidence in open_source(source, warn, build_from):
+        for evidence in found:
             if told(evidence) in known:
                 continue
             record = read(evidence, table, texts=False)

@@ -266,9 +266,12 @@ def main() -> int:
     parser.add_argument("--last", type=int, help="stop before this week")
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
+    each = round(asked.attempts / asked.builds / TESTS_EACH)
+    if not 1 <= each <= KINDS_OF_JOB:
+        least, most = asked.builds * TESTS_EACH, asked.builds * VARIANTS
+        parser.error(f"{asked.builds:,} builds have {least:,} to {most:,} attempts; give other --attempts or --builds")
     root = located(asked.folder)
     made = create_or_open_table(root)
-    each = round(asked.attempts / asked.builds / TESTS_EACH)
     plan = Plan(asked.weeks, asked.builds, each, fleet(np.random.default_rng(asked.seed)))
     for week in range(asked.first, asked.last or asked.weeks):
         name = f"2026-W{week + 2:02d}"

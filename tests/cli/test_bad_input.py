@@ -49,11 +49,16 @@ def test_a_foreign_file_beside_a_report_is_only_a_warning(run: Callable, results
     assert "notes.xml" in said(ran)
 
 
-def test_an_empty_folder_has_nothing_to_ingest(run: Callable, home: Path) -> None:
+@pytest.mark.parametrize(("source", "status"), [("empty", 1), ("nowhere", 2), ("a-file.xml", 2)])
+def test_what_is_no_source_has_nothing_to_ingest_and_leaves_no_store(
+    run: Callable, home: Path, source: str, status: int
+) -> None:
     (home / "empty").mkdir()
-    ran = run("ingest", "empty")
-    assert ran.status == 1
-    assert "empty" in said(ran)
+    (home / "a-file.xml").write_text("<testsuites/>")
+    ran = run("ingest", source)
+    assert ran.status == status
+    assert source in said(ran)
+    assert {path.name for path in home.iterdir()} == {"empty", "a-file.xml"}
 
 
 def test_a_missing_source_is_named_and_the_others_are_ingested(run: Callable, results: Path) -> None:
