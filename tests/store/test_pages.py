@@ -68,7 +68,7 @@ def ask(one_job, made) -> Callable[..., str]:
 def test_a_question_is_made_into_text_once(ask, made, folder) -> None:
     assert [ask(), ask(), ask()] == ["how many: 1\n"] * 3
     assert made == ["how many"]
-    assert [path.suffix for path in folder.iterdir()] == [".zst"]
+    assert [path.suffix for path in folder.iterdir()] == [".sealed"]
 
 
 def test_another_question_is_not_answered_by_the_page_of_the_first(ask, made) -> None:

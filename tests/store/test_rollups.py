@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
@@ -199,20 +200,47 @@ def test_a_question_for_some_tests_leaves_no_rollup(three_weeks, counted, tmp_pa
     assert len(counted) == 6
 
 
-@pytest.mark.parametrize("harm", ["cut", "gone"])
+HARMS: dict[str, Callable[[Path], object]] = {
+    "gone": Path.unlink,
+    "cut": lambda path: path.write_bytes(path.read_bytes()[:20]),
+    "empty": lambda path: path.write_bytes(b""),
+    "a bit turned in front": lambda path: turned(path, 3),
+    "a bit turned in the rows": lambda path: turned(path, 60),
+    "a bit turned at the end": lambda path: turned(path, -40),
+}
+
+
+def turned(path: Path, place: int) -> None:
+    held = bytearray(path.read_bytes())
+    held[place] ^= 1
+    path.write_bytes(held)
+
+
+@pytest.mark.parametrize("harm", HARMS.values(), ids=HARMS)
 def test_a_rollup_that_is_damaged_is_counted_again(harm, three_weeks, counted, tmp_path) -> None:
     expected = three_weeks.fleet(Query())
     counted.clear()
     folder = tmp_path / "store" / FOLDER
-    (answer,) = folder.glob(f"{ANSWER}*.streaks.parquet")
-    week = next(path for path in folder.glob("*.streaks.parquet") if path != answer)
+    (answer,) = folder.glob(f"{ANSWER}*.streaks.sealed")
+    week = next(path for path in folder.glob("*.streaks.sealed") if path != answer)
     for path in (answer, week):
-        path.unlink() if harm == "gone" else path.write_bytes(path.read_bytes()[:20])
+        harm(path)
     assert three_weeks.fleet(Query()) == expected
     assert len(counted) == 1
     counted.clear()
     assert three_weeks.fleet(Query()) == expected
     assert counted == []
+
+
+def test_no_bit_of_what_is_kept_can_turn_unseen(three_weeks, tmp_path) -> None:
+    """Nor where some tests are asked for of all: the answer is read in part then."""
+    expected = three_weeks.fleet(Query()), three_weeks.fleet(Query(test="::b"))
+    rng = random.Random(5)
+    for _ in range(40):
+        path = rng.choice(sorted((tmp_path / "store" / FOLDER).iterdir()))
+        turned(path, rng.randrange(path.stat().st_size))
+        opened = Store.open(three_weeks.address)
+        assert (opened.fleet(Query()), opened.fleet(Query(test="::b"))) == expected
 
 
 def held(folder: Path) -> dict[Path, bytes]:
@@ -233,7 +261,7 @@ def test_files_that_two_processes_wrote_at_once_are_not_read_as_one_rollup(store
     of_all = held(folder)
     store.fleet(Query(since=timedelta(days=8)))
     for path, content in of_all.items():
-        if not path.name.startswith(ANSWER) and not path.name.endswith(".tests.parquet"):
+        if not path.name.startswith(ANSWER) and not path.name.endswith(".tests.sealed"):
             path.write_bytes(content)
     assert store.fleet(Query()) == expected
 
@@ -249,7 +277,7 @@ def test_no_part_is_taken_from_an_answer_that_two_processes_wrote_at_once(
     held_then = held(folder)
     for path, content in first.items():
         if path.name.startswith(ANSWER):
-            path.write_bytes(held_then[path] if path.name.endswith(f".{table}.parquet") else content)
+            path.write_bytes(held_then[path] if path.name.endswith(f".{table}.sealed") else content)
     counted.clear()
     three_weeks.fleet(Query(test="a"))
     assert len(counted) == 3

@@ -6,15 +6,14 @@ each new state, question or program asks by another name. The state that gives t
 of, whatever others commit in between.
 
 Pages lie among the rollups, and go as they do: those that were used least lately when there are many, and at vacuum.
-A page is its SHA-256 and then the text, compressed: one that is damaged is made anew. Where none can be written, it is
-made each time; a store in a bucket, a small one, and one that Spark counts have none.
+A page is the text, compressed, behind a checksum (see `sealed`): one that is damaged is made anew. Where none can be
+written, it is made each time; a store in a bucket, a small one, and one that Spark counts have none.
 
 A kept page must cost little, so nothing here loads an engine before it is known that something must be counted.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable
 from contextlib import suppress
@@ -29,8 +28,9 @@ from flake_report.model.report import Page
 from .delta import files, open_table
 from .engine import DEFAULT, maker
 from .program import program
-from .rollups import FOLDER, KEPT_ROWS, drop_unused, named, put
+from .rollups import FOLDER, KEPT_ROWS, drop_unused, named
 from .root import Folder, located
+from .sealed import content_of, put
 
 if TYPE_CHECKING:
     from .store import Store
@@ -43,8 +43,6 @@ PAGES = 32
 
 LARGEST = 8 << 20
 """Bytes of a page, compressed, that is still kept; all pages take at most 32 times as much."""
-
-_DIGEST = hashlib.sha256().digest_size
 
 
 def page(path: str, engine: str, question: str, make: Callable[[Store], Page]) -> Page:
@@ -72,17 +70,14 @@ def _place(root: Folder, table: DeltaTable, question: str) -> Path | None:
     if sum(file.rows for week in found.get("attempts", {}).values() for file in week) < KEPT_ROWS:
         return None
     names = sorted(file.name for weeks in found.values() for week in weeks.values() for file in week)
-    return root.path / FOLDER / f"{named(PAGE, (program(), question, *names))}.zst"
+    return root.path / FOLDER / f"{named(PAGE, (program(), question, *names))}.sealed"
 
 
 def _load(place: Path) -> str | None:
     """The text of a page; None where it is not there whole."""
     try:
-        held = place.read_bytes()
+        packed = content_of(place)
     except OSError:
-        return None
-    digest, packed = held[:_DIGEST], held[_DIGEST:]
-    if hashlib.sha256(packed).digest() != digest:
         return None
     with suppress(OSError):
         os.utime(place)  # it is in use: see `rollups.sweep`
@@ -94,5 +89,5 @@ def _keep(place: Path, text: str) -> None:
     if len(packed) > LARGEST:
         return
     with suppress(OSError):
-        put(place, lambda unfinished: unfinished.write_bytes(hashlib.sha256(packed).digest() + packed))
+        put(place, packed)
         drop_unused(place.parent, PAGE, PAGES)

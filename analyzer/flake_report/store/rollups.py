@@ -12,8 +12,9 @@ Whole answers are kept too, under a digest of the question, the statements and t
 was asked: files never change, so the same question to the same state is not counted at all. Finished texts lie here in
 the same way (see `pages`), so that it is not even rated again.
 
-Rollups lie in the store's folder `_rollups`, which Delta and every reader of it leave alone. They are a convenience:
-where they cannot be written, all is counted each time. A store in a bucket has none.
+Rollups lie in the store's folder `_rollups`, which Delta and every reader of it leave alone: Parquet, each behind a
+checksum (see `sealed`). They are a convenience: where they cannot be written, or came to harm, all is counted. A store
+in a bucket has none.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ import pyarrow.parquet as pq
 from flake_report.model.upkeep import Vacuumed
 
 from .columns import numbers
+from .sealed import content_of, put
 
 if TYPE_CHECKING:
     import pyarrow.compute as pc
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
 
 FOLDER = "_rollups"
 
-_FORMAT = "3"
+_FORMAT = "4"
 """Raised when a rollup's tables, or the way in which they are joined, change."""
 
 ANSWER = "answer-"
@@ -73,8 +75,8 @@ class Rollups:
     def load(self, name: str, tables: Iterable[str], keep: pc.Expression | None = None) -> dict[str, pa.Table]:
         """The tables of a rollup, or those of their rows that `keep` keeps; none where it is not there whole."""
         try:
-            found = {table: _read(self._path(name, table), keep) for table in tables}
-        except (OSError, pa.ArrowInvalid):
+            found = {table: _rows(content_of(self._path(name, table)), keep) for table in tables}
+        except OSError:
             return {}
         for table in found:
             with suppress(OSError):
@@ -104,12 +106,10 @@ class Rollups:
         mark = {_WRITTEN: secrets.token_hex(16)}
         with suppress(OSError):
             for table, rows in tables.items():
-                marked = rows.replace_schema_metadata(mark)
-                write = partial(pq.write_table, marked, compression="zstd", compression_level=1, row_group_size=_GROUP)
-                put(self._path(name, table), write)
+                put(self._path(name, table), _parquet(rows.replace_schema_metadata(mark)))
 
     def _path(self, name: str, table: str) -> Path:
-        return self._folder / f"{name}.{table}.parquet"
+        return self._folder / f"{name}.{table}.sealed"
 
 
 def together(tables: Iterable[pa.Table]) -> bool:
@@ -117,25 +117,20 @@ def together(tables: Iterable[pa.Table]) -> bool:
     return len({(table.schema.metadata or {}).get(_WRITTEN) for table in tables}) <= 1
 
 
-def _read(path: Path, keep: pc.Expression | None) -> pa.Table:
+def _parquet(rows: pa.Table) -> memoryview:
+    written = pa.BufferOutputStream()
+    pq.write_table(rows, written, compression="zstd", compression_level=1, row_group_size=_GROUP)
+    return memoryview(written.getvalue())
+
+
+def _rows(parquet: memoryview, keep: pc.Expression | None) -> pa.Table:
     """The rows of one file. All of them come without a dataset, by way of which `pq.read_table` loads pandas."""
+    held = pa.py_buffer(parquet)
     if keep is None:
-        with pq.ParquetFile(path) as file:
-            return file.read()
-    from pyarrow.dataset import dataset  # noqa: PLC0415  # see above
+        return pq.ParquetFile(pa.BufferReader(held)).read()
+    from pyarrow.dataset import ParquetFileFormat  # noqa: PLC0415  # see above
 
-    return dataset(path, format="parquet").to_table(filter=keep)
-
-
-def put(path: Path, fill: Callable[[Path], object]) -> None:
-    """A file among the rollups, which appears whole, once `fill` has written it; trouble raises `OSError`."""
-    path.parent.mkdir(exist_ok=True)
-    unfinished = path.parent / f"{secrets.token_hex(8)}.unfinished"
-    try:
-        fill(unfinished)
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)  # a full disk is not filled by what failed
+    return ParquetFileFormat().make_fragment(held).to_table(filter=keep)
 
 
 def drop_unused(folder: Path, prefix: str, most: int) -> None:
