@@ -84,6 +84,20 @@ def test_a_store_that_is_not_there_is_named(run: Callable, home: Path) -> None:
     assert not (home / "no-store").exists()
 
 
+@pytest.mark.usefixtures("results")
+@pytest.mark.parametrize(
+    "command",
+    [("ingest", "results"), ("show",), ("export", "site"), ("store", "info"), ("explain", "a.log")],
+    ids=" ".join,
+)
+def test_an_empty_path_of_a_store_is_not_the_default_one(run: Callable, home: Path, command: tuple[str, ...]) -> None:
+    ran = run(*command, "--store", "")
+    assert ran.status == 2
+    assert "--store" in said(ran)
+    assert "name a store, or leave the option out" in ran.err
+    assert [path.name for path in home.iterdir()] == ["results"]
+
+
 @pytest.mark.parametrize("command", [("ingest", "results"), ("show",)], ids=["ingest", "show"])
 def test_a_folder_that_is_no_store_is_left_alone(run: Callable, results: Path, command: tuple[str, ...]) -> None:
     mine = results.parent / "mine"

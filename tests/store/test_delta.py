@@ -159,5 +159,19 @@ def test_any_folder_name_will_do(name: str, tmp_path: Path, make) -> None:
     assert store.table("jobs").project("week").fetchall() == [("2026-W45",)]
 
 
-def test_a_folder_name_that_delta_would_decode_is_refused(tmp_path: Path) -> None:
-    assert "cannot hold `%` before two digits" in refusal(Store.create_or_open, str(tmp_path / "a%20b"))
+def test_a_table_that_needs_a_newer_reader_of_delta_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "store"
+    Store.create_or_open(str(path))
+    (log,) = (path / "_delta_log").glob("*.json")
+    log.write_text(log.read_text().replace('"minReaderVersion":1', '"minReaderVersion":9'))
+    told = refusal(Store.open, str(path))
+    assert told.startswith(f"store {path}: was written in a newer way (")
+    assert told.endswith("reader version 9); install a newer flake-report")
+
+
+@pytest.mark.parametrize(
+    ("name", "what"), [("a%20b", "`%` before two digits"), ("a\\b", "a backslash")], ids=["decoded", "parted"]
+)
+def test_a_folder_name_that_delta_would_take_for_another_is_refused(name: str, what: str, tmp_path: Path) -> None:
+    assert f"cannot hold {what}; name another path" in refusal(Store.create_or_open, str(tmp_path / name))
+    assert not list(tmp_path.iterdir())

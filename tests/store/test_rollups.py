@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
@@ -200,23 +199,13 @@ def test_a_question_for_some_tests_leaves_no_rollup(three_weeks, counted, tmp_pa
     assert len(counted) == 6
 
 
-HARMS: dict[str, Callable[[Path], object]] = {
-    "gone": Path.unlink,
-    "cut": lambda path: path.write_bytes(path.read_bytes()[:20]),
-    "empty": lambda path: path.write_bytes(b""),
-    "a bit turned in front": lambda path: turned(path, 3),
-    "a bit turned in the rows": lambda path: turned(path, 60),
-    "a bit turned at the end": lambda path: turned(path, -40),
-}
-
-
 def turned(path: Path, place: int) -> None:
     held = bytearray(path.read_bytes())
     held[place] ^= 1
     path.write_bytes(held)
 
 
-@pytest.mark.parametrize("harm", HARMS.values(), ids=HARMS)
+@pytest.mark.parametrize("harm", [Path.unlink, lambda path: turned(path, -40)], ids=["gone", "turned"])
 def test_a_rollup_that_is_damaged_is_counted_again(harm, three_weeks, counted, tmp_path) -> None:
     expected = three_weeks.fleet(Query())
     counted.clear()

@@ -16,7 +16,7 @@ from flake_report.model.evidence import Blob
 from flake_report.model.failure import Explanation
 from flake_report.report import explanation
 
-from .options import format_option, signatures_option, user_signatures
+from .options import format_option, signatures_option, store_option, user_signatures
 from .terminal import print_json, show, warn
 
 
@@ -24,7 +24,7 @@ from .terminal import print_json, show, warn
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...")
 @format_option
 @signatures_option
-@click.option("--store", metavar="PATH", help="Also say what this store knows of such GPU-memory failures.")
+@store_option("Also say what this store knows of such GPU-memory failures.")
 def command(logs: tuple[str, ...], form: str, signatures: tuple[str, ...], store: str | None) -> int:
     """Name the cause of a failed job, the line, the numbers in it, and what to do.
 

@@ -14,7 +14,7 @@ from flake_report.model.config import CollectConfig
 from flake_report.report.words import plural
 
 from .collect import collected, is_pipeline
-from .options import engine_option, format_option, load_config, signatures_option, user_signatures
+from .options import engine_option, format_option, load_config, signatures_option, store_option, user_signatures
 from .terminal import console, print_json, show, warn
 
 NOUNS = {"builds": "build", "jobs": "job", "attempts": "attempt", "matches": "recognised failure"}
@@ -25,7 +25,7 @@ SHOWN_WARNINGS = 20
 
 @click.command(name="ingest", short_help="Read archives and folders of results into the store.")
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
-@click.option("--store", metavar="PATH", help="The store, made if absent; else the setting [store] path.")
+@store_option("The store, made if absent; else the setting [store] path.")
 @click.option(
     "--build-from",
     type=click.Choice([kind.value for kind in BuildFrom]),

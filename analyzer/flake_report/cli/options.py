@@ -30,6 +30,17 @@ format_option = click.option(
 )
 
 
+def store_option(text: str = "The store; else the setting [store] path.") -> Callable[[_Decorated], _Decorated]:
+    """`--store PATH`, with this help. An empty path, as of a variable that is not set, is an error and no default."""
+
+    def named(_: click.Context, __: click.Parameter, path: str | None) -> str | None:
+        if path is not None and not path.strip():
+            raise click.BadParameter("it is empty; name a store, or leave the option out")
+        return path
+
+    return click.option("--store", metavar="PATH", callback=named, help=text)
+
+
 engine_option = click.option(
     "--engine",
     metavar="NAME",
@@ -167,7 +178,7 @@ def history_options(command: _Decorated) -> _Decorated:
     """Which part of which store: what `show` and `export` have in common."""
     for option in reversed(
         [
-            click.option("--store", metavar="PATH", help="The store; else the setting [store] path."),
+            store_option(),
             click.option(
                 "--since",
                 type=Since(),

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
-
 import click
 
 from flake_report import flow
@@ -12,15 +9,8 @@ from flake_report.report import upkeep
 from flake_report.report.words import plural
 
 from .harmless import harmless
-from .options import format_option, load_config
+from .options import format_option, load_config, store_option
 from .terminal import print_json, show
-
-_Decorated = TypeVar("_Decorated", bound=Callable[..., object])
-
-
-def store_option(command: _Decorated) -> _Decorated:
-    """Which store."""
-    return click.option("--store", metavar="PATH", help="The store; else the setting [store] path.")(command)
 
 
 @click.group(name="store", short_help="Look at a store itself, and look after it.")
@@ -36,7 +26,7 @@ def command() -> None:
 
 
 @command.command(name="info", short_help="Tell what is in it: rows, files, weeks, versions.")
-@store_option
+@store_option()
 @format_option
 def info(store: str | None, form: str) -> int:
     """Tell what is in a store: rows and files of each table, the weeks, and what its jobs were read with.
@@ -53,7 +43,7 @@ def info(store: str | None, form: str) -> int:
 
 
 @command.command(name="verify", short_help="Check what it promises, row by row.")
-@store_option
+@store_option()
 @format_option
 def verify(store: str | None, form: str) -> int:
     """Check that a store keeps its promises; exit status 1 where it does not.
@@ -72,7 +62,7 @@ def verify(store: str | None, form: str) -> int:
 
 
 @command.command(name="compact", short_help="Merge small files, drop superseded rows.")
-@store_option
+@store_option()
 @format_option
 def compact(store: str | None, form: str) -> int:
     """Merge small files into large ones, without the rows that newer ingests replaced.
@@ -98,7 +88,7 @@ def compact(store: str | None, form: str) -> int:
 
 
 @command.command(name="vacuum", short_help="Take away files that are no longer in use.")
-@store_option
+@store_option()
 @click.option(
     "--hours",
     type=click.IntRange(min=1),
@@ -123,7 +113,7 @@ def vacuum(store: str | None, hours: int, form: str) -> int:
 
 
 @command.command(name="views", short_help="Print views for engines that read Delta tables.")
-@store_option
+@store_option()
 @click.option(
     "--for",
     "engine",
@@ -145,7 +135,7 @@ def views(store: str | None, engine: str) -> int:
 
 
 @command.command(name="upgrade", short_help="Make an older store one of today's.")
-@store_option
+@store_option()
 @format_option
 def upgrade(store: str | None, form: str) -> int:
     """Make a store that an older flake-report wrote one of today's; its rows stay as they are.

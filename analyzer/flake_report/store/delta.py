@@ -52,6 +52,10 @@ def load_table(root: Root) -> DeltaTable:
             f"store {root}: this folder is no store; name the folder that `flake-report ingest --store` made"
         ) from None
     except (DeltaError, OSError) as error:
+        if "Unsupported" in str(error):  # a reader's version, or a feature: the protocol's own way to be refused
+            raise FlakeReportError(
+                f"store {root}: was written in a newer way ({reason(error)}); install a newer flake-report"
+            ) from error
         raise unreadable(root, error) from error
     return table
 

@@ -90,6 +90,8 @@ class Folder:
         self.address = str(self.path)
         if re.search("%[0-9A-Fa-f]{2}", self.address):  # Delta reads it as an escape, and would open another folder
             raise FlakeReportError(f"store {self}: a store's path cannot hold `%` before two digits; name another path")
+        if "\\" in self.address:  # Delta takes it for `/`, and would write into one folder and read another
+            raise FlakeReportError(f"store {self}: a store's path cannot hold a backslash; name another path")
 
     def __str__(self) -> str:
         return self.address

@@ -61,8 +61,17 @@ def session(master: str) -> SparkSession:
             return (quiet.master(master) if master else quiet).getOrCreate()
     except (PySparkException, Py4JError) as error:
         where = master or "this machine"
-        said = re.sub(r"^(?:.*?Exception:|\[\w+\])\s*", "", str(error).strip().splitlines()[-1]).rstrip(".")
+        said = why_not(str(error))
         raise FlakeReportError(f"spark on {where}: cannot be had ({said}); check the master and Java") from error
+
+
+def why_not(error: str) -> str:
+    """What an error of Spark's start comes to: Java's exception is its second line, Python's own its last."""
+    lines = error.strip().splitlines()
+    thrown = next((line for line in lines if line.startswith(": ")), lines[-1])
+    if "stopped SparkContext" in thrown:  # which it stopped by itself, as the log alone says
+        return "no master answered there"
+    return re.sub(r"^(?:.*?Exception:|\[\w+\])\s*", "", thrown).rstrip(".")
 
 
 class UnreadableFileError(OSError):

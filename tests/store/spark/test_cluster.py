@@ -204,6 +204,34 @@ def test_a_name_that_is_no_engine_is_refused_at_once(name: str, by_hand: Store) 
     )
 
 
+UNANSWERED = """An error occurred while calling None.org.apache.spark.sql.classic.SparkSession.
+: java.lang.IllegalStateException: Cannot call methods on a stopped SparkContext.
+This stopped SparkContext was created at:
+
+\tat java.base/java.lang.Thread.run(Thread.java:840)
+"""
+"""What Spark 4.3 says when it has looked for a master for a minute."""
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (UNANSWERED, "no master answered there"),
+        (
+            "An error occurred.\n: org.apache.spark.SparkException: Could not parse Master URL: 'x'\n\tat A.b(C:1)\n",
+            "Could not parse Master URL: 'x'",
+        ),
+        ("[JAVA_GATEWAY_EXITED] Java gateway process exited.", "Java gateway process exited"),
+    ],
+    ids=["no master", "thrown", "no Java"],
+)
+def test_why_spark_does_not_start_is_said_in_its_own_words(error: str, said: str) -> None:
+    pytest.importorskip("pyspark", reason="pyspark is absent")
+    from flake_report.store.spark import why_not
+
+    assert why_not(error) == said
+
+
 def test_without_java_it_is_one_sentence(by_hand: Store, tmp_path: Path) -> None:
     pytest.importorskip("pyspark", reason="pyspark is absent")
     for tool in ("bash", "dirname", "env", "ps"):
